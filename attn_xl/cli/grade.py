@@ -10,7 +10,7 @@ import typer
 from attn_xl.errors import CallError, InputError
 from attn_xl.languages import ENGLISH, current_language, speaking
 from attn_xl.settings import Language, Settings
-from attn_xl.text import listed, say
+from attn_xl.text import say
 
 from .options import Force, Template
 
@@ -19,16 +19,13 @@ if TYPE_CHECKING:
 
     from attn_xl.teaching.grading.results import Graded
 
-MOST_LISTED = 8
-
 
 def grade(
     files: Annotated[
         list[Path],
         typer.Argument(
             metavar="FILE...",
-            help="The workbooks that students submitted, folders of them, or the .zip that Moodle, "
-            "Canvas or Google Classroom exports.",
+            help="The workbooks that students submitted, or folders of them.",
         ),
     ],
     output: Annotated[
@@ -50,27 +47,12 @@ def grade(
     feedback: Annotated[
         Path | None,
         typer.Option(
-            help="A folder for marked copies, which show what is wrong in each cell and why; or a "
-            ".zip, to upload, where they have the names of the submissions."
+            help="A folder for marked copies, which show each wrong cell and its calculation."
         ),
     ] = None,
     csv: Annotated[
         Path | None, typer.Option("--csv", help="Also write the table of grades as CSV.")
     ] = None,
-    moodle: Annotated[
-        Path | None, typer.Option(help="Also write the marks as CSV for Moodle's gradebook.")
-    ] = None,
-    canvas: Annotated[
-        Path | None, typer.Option(help="Also write the marks as CSV for Canvas's gradebook.")
-    ] = None,
-    id_column: Annotated[
-        str,
-        typer.Option(
-            help="The gradebook's column with the ids. Default: 'ID number' in Moodle, 'SIS User ID' "
-            "in Canvas.",
-            show_default=False,
-        ),
-    ] = "",
     jobs: Annotated[
         int | None, typer.Option(help="Number of files to mark in parallel. Default: one per core.")
     ] = None,
@@ -86,21 +68,18 @@ def grade(
 ) -> int:
     from attn_xl.outputs import check_ending, check_output
     from attn_xl.teaching.grading.grade_class import grade_class, submitted, summary
-    from attn_xl.teaching.grading.grade_text import canvas_csv, moodle_csv, print_grades, without_id
+    from attn_xl.teaching.grading.grade_text import print_grades
     from attn_xl.teaching.grading.results import Status
     from attn_xl.workbook.templates import find_template
 
     check_ending(output, ".xlsx", ".csv")
-    tables = [table for table in (csv, moodle, canvas) if table is not None]
-    for table in tables:
-        check_ending(table, ".csv")
-    if id_column and moodle is None and canvas is None:
-        raise CallError("--id-column has no effect without --moodle or --canvas.")
-    targets = [output, *tables]
+    targets = [output]
+    if csv is not None:
+        check_ending(csv, ".csv")
+        targets.append(csv)
     if len({target.resolve() for target in targets}) < len(targets):
         raise CallError(
-            f"{output}: the grades and the --csv table cannot be the same file, nor two tables. Give "
-            "each its own name."
+            f"{output}: the grades and the --csv table cannot be the same file. Give each its own name."
         )
     template_path = find_template(template)
     paths = [path for path in submitted(files) if not _is_earlier_output(path, targets)]
@@ -114,16 +93,10 @@ def grade(
         print_grades(graded)
         if not any(one.status is Status.marked for one in graded):
             raise InputError("no file could be marked, so no grades were written.")
-        gradebooks = {moodle: moodle_csv, canvas: canvas_csv}
         for target in targets:
-            if target in gradebooks:
-                _write_text(gradebooks[target](graded, id_column), target)
-            else:
-                _write(graded, target, template_path)
+            _write(graded, target, template_path)
     for target in targets:
         say(f"{target}: {summary(graded)}")
-    if moodle is not None and (nameless := without_id(graded)):
-        say(f"{moodle}: without {listed(nameless, MOST_LISTED)}: no id. Enter these marks by hand.")
     if feedback is not None:
         copies = sum(bool(one.feedback) for one in graded)
         say(f"{feedback}: {copies} marked {'copy' if copies == 1 else 'copies'}")

@@ -249,28 +249,14 @@ def _named(d: Matrix, node: Node) -> Matrix:
 _OF_VALUES = Step(
     "",
     question="where a gradient in {own} is negative, must its number go up or down to lower the loss?",
-    choices=("up", "down"),
-    answer=(
-        "Up: where a gradient is negative, the loss falls when the number that it belongs to rises. In "
-        "the row of {word}, the gradients reach from {least} to {most}."
-    ),
 )
 _OF_WEIGHTS = Step(
     "",
     question="which gradient in {own} belongs to the weight that changes the loss most when nudged?",
-    choices=("the one furthest from 0", "the largest", "the smallest"),
-    answer=(
-        "The one furthest from 0: its size tells how fast the loss changes with the weight, and its "
-        "sign in which direction. In the row of {word}, the gradients reach from {least} to {most}."
-    ),
 )
 _PASSED = Step(
     "",
     question="does the gradient grow or shrink in {own} on its way from word to word?",
-    answer=(
-        "Each word on the way multiplies it once more: small factors let it vanish, large ones let it "
-        "explode. In the row of {word}, the gradients reach from {least} to {most}."
-    ),
 )
 
 
@@ -287,8 +273,6 @@ def passed_step(state: Node) -> Step:
             symbol=symbol,
         ),
         question=_PASSED.question,
-        choices=_PASSED.choices,
-        answer=_PASSED.answer,
     )
 
 

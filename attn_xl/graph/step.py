@@ -54,14 +54,6 @@ class Step:
         note: what it shows and what to look for; the line above its numbers.
         purpose: what it is for, in everyday words.
         question: what to predict before computing it.
-        choices: the answers to choose from, the right one first; `{top}` for any column, `{look}` for
-            any of the matrix before; none for an answer in one's own words.
-        answer: what happens and why, once the step is computed. `{top}` is the column of the largest
-            number in the row of `{word}`, `{most}` that number, `{least}` the smallest, `{span}`
-            their difference, `{zeros}` how many are 0, `{width}` how many there are; `{look}`,
-            `{before}` and `{wide}` are the column, the difference and how many there are in the matrix
-            before, `{below}` how many are negative there. `{other}` is the column of the largest number
-            beside the word's own, `{nearest}` that of the smallest.
         recipe: how a cell is computed by hand; if None, as its operation says.
         role: what it is to the reader.
         helper: whether it is shown beside the step that uses it (a row's maximum beside the softmax).
@@ -85,8 +77,6 @@ class Step:
     hides: bool = False
     is_read_off: bool = False
     source: Source = ""
-    choices: tuple[str, ...] = ()
-    answer: str = ""
 
     def by(self, recipe: Recipe) -> Step:
         """The same step with another recipe."""

@@ -23,22 +23,12 @@ POOLER_HIDDEN = replace(
     note="The sentence's vector through a layer of its own. Compare with the row that it comes from.",
     purpose="Training gave the first word a layer of its own, so that it can speak for the sentence.",
     question="if the row of {word} in {a} held nothing but zeros, what would {own} be?",
-    choices=(),
-    answer=(
-        "The bias, since 0 times every weight is 0; without a bias, 0. With the numbers that {a} has, "
-        "the row of {word} reaches from {least} to {most}."
-    ),
 )
 POOLER_ACTIVE = replace(
     steps.ACTIVATED,
     note="The sentence's vector, pressed between −1 and 1. Look for numbers close to either end.",
     purpose="Presses each number between −1 and 1, so that no dimension outweighs all others.",
     question="which numbers of {a} hardly change, and which end near −1 or 1?",
-    choices=(),
-    answer=(
-        "Numbers close to 0 hardly change; large ones, whatever their sign, end near −1 or 1. The row "
-        "of {word} now reaches from {least} to {most}."
-    ),
     recipe=Recipe(
         do="The hyperbolic tangent of the number of {a} in the same place.",
         hint="Use =TANH(cell of {a}). Common mistake: TAN, which is another function.",
@@ -50,11 +40,6 @@ LENGTH = Step(
     note="the length of each row",
     purpose="The length of the sentence's vector: the root of the sum of its squares.",
     question="what would {own} be if all numbers of {a} were twice as large?",
-    choices=("twice as large", "4 times as large", "the same as before"),
-    answer=(
-        "Twice as large: the squares and their sum become 4 times as large, and the root of 4 is 2. "
-        "Now, the length of the row of {word} is {most}."
-    ),
     recipe=Recipe(
         do="Square each number in the row of {a}, add up the squares, and take the root.",
         hint="Use =SQRT(SUMSQ(row of {a})). Common mistake: adding up the numbers themselves.",
@@ -70,11 +55,6 @@ UNIT = Step(
     ),
     purpose="Keeps the direction and drops the length, so that long sentences do not look more alike.",
     question="what do the squares of the row in {own} add up to?",
-    choices=("1", "0", "the same as before"),
-    answer=(
-        "1: each number was divided by the length, and the square of the length is the sum of all the "
-        "squares. So no number lies beyond −1 and 1: the row of {word} reaches from {least} to {most}."
-    ),
     recipe=Recipe(
         do="Divide the number of {a} in the same place by {b}, the length of the row.",
         hint="Use =cell of {a}/cell of {b}. Common mistake: dividing by the sum of the row.",
@@ -92,8 +72,6 @@ LOGITS = replace(
         "word fit there?"
     ),
     question="which word would you expect in the place of {word}: {words}?",
-    choices=("{top}",),
-    answer=loss_steps.LARGEST_LOGIT,
 )
 PROBABILITIES = replace(
     steps.PROBABILITIES,
@@ -106,11 +84,6 @@ PROBABILITIES = replace(
         "will the word with the largest logit in the place of {word} also have the largest "
         "probability? Why?"
     ),
-    choices=("yes", "no"),
-    answer=(
-        "Yes: a larger logit has a larger exponential, and all numbers of a row are divided by the "
-        "same sum. The largest probability in the row of {word} is {most}."
-    ),
 )
 FILLED = replace(
     steps.NEXT,
@@ -121,8 +94,6 @@ FILLED = replace(
     ),
     purpose="The model fills the gap: in each place, the word that it finds most probable.",
     question="in which rows of {own} may the model see the word itself, and in which must it guess?",
-    choices=(),
-    answer="",
 )
 TARGET_WORDS = replace(
     loss_steps.TARGET_WORDS,

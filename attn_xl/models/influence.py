@@ -43,11 +43,6 @@ INFLUENCE = Step(
         "output moves."
     ),
     question="which word has the most influence on {word}: {words}? Which has none at all?",
-    choices=("{top}",),
-    answer=(
-        "{top}: the largest number in the row of {word} is {most}. A word has none, exactly 0, where "
-        "no step leads from its numbers to the output."
-    ),
     recipe=Recipe(
         do="Take the gradients of all numbers of the row's output, on the sheet Jacobian. In each, "
         "take "

@@ -15,10 +15,6 @@ _UPDATE = (
     "walker in fog who feels which way is down."
 )
 _QUESTION = "where all gradients so far are positive, do they push a number of {own} up or down?"
-_ANSWER = (
-    "Down, since raising it would raise the loss: the rate times the gradient is subtracted, or a mean "
-    "of the gradients so far in its place. The row of {word} now reaches from {least} to {most}."
-)
 _COMPUTE = Recipe(
     do="Compute {made}, cell by cell, from the numbers in the same row and column.",
     hint="Refer to one cell of each matrix. Common mistake: adding in place of subtracting, which "
@@ -31,8 +27,6 @@ UPDATED = Step(
     "number move?",
     purpose=_UPDATE,
     question=_QUESTION,
-    choices=("down", "up"),
-    answer=_ANSWER,
     recipe=_COMPUTE,
     role="weight",
 )
@@ -42,10 +36,6 @@ FIRST_MOMENT = Step(
     "more slowly.",
     purpose="A mean over this and earlier gradients, so that the steps do not zigzag.",
     question="where does {own} differ in sign from the gradient, and what does that say about it?",
-    answer=(
-        "Where earlier gradients had the other sign and still outweigh the new one; in the first step, "
-        "nowhere. In the row of {word}, the numbers reach from {least} to {most}."
-    ),
     recipe=_COMPUTE,
 )
 SECOND_MOMENT = Step(
@@ -55,11 +45,6 @@ SECOND_MOMENT = Step(
     purpose="The usual size of each gradient, by whose root the step is divided: all numbers move "
     "alike.",
     question="can a number of {own} be negative?",
-    choices=("no", "yes"),
-    answer=(
-        "No: it is a mean of squares, and no square is negative. In the row of {word}, the numbers "
-        "reach from {least} to {most}."
-    ),
     recipe=_COMPUTE,
 )
 CURVE = Step(
@@ -83,10 +68,6 @@ CERTAINTY = replace(
     "falls.",
     purpose="How much probability the model gives to what is right, step by step.",
     question="can {own} rise while the loss rises too?",
-    answer=(
-        "Yes, with two or more right answers: a loss punishes a very small probability far more than a "
-        "mean does, so one that falls can outweigh others that rise. The mean probability is {most}."
-    ),
 )
 
 
@@ -110,7 +91,6 @@ CHECKED_GRADIENT = Step(
     note="The gradient of the chosen weight in step 1. Compare with the central difference below.",
     purpose="How the loss changes with the chosen weight, by the backward pass.",
     question="must {own} and the central difference agree to the last digit?",
-    choices=("no", "yes"),
     recipe=_COMPUTE,
 )
 CENTRAL_DIFFERENCE = replace(

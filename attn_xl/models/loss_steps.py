@@ -8,11 +8,6 @@ from attn_xl.graph.step import Recipe, Step
 
 from . import recipes
 
-LARGEST_LOGIT = (
-    "{top}: the largest number in the row of {word} is {most}. A logit adds up products: pairs of the "
-    "same sign raise it, pairs of opposite signs lower it."
-)
-
 # Classification
 
 POOLED = Step(
@@ -26,11 +21,6 @@ POOLED = Step(
         "jury's verdict counts every juror once."
     ),
     question="if one word of {text} were repeated many times, what would {own} come to resemble?",
-    choices=("the row of that word", "the row of the first word", "0"),
-    answer=(
-        "The row of that word in {a}: the more often it is counted, the less the other rows weigh in "
-        "the mean. Now, every row counts once, and the means reach from {least} to {most}."
-    ),
     recipe=Recipe(
         do="Add up the column of {a} and divide by the number of words.",
         hint=(
@@ -51,11 +41,6 @@ FIRST_WORD = replace(
         "all of them."
     ),
     question="if other words of {text} changed, could {own} change, though it is the row of one word?",
-    choices=("yes", "no"),
-    answer=(
-        "Yes, if the first word may look at them: its row of {a} is a mixture of all that it looked "
-        "at. The row is only taken from there, and its numbers reach from {least} to {most}."
-    ),
     recipe=recipes.TAKE_ROWS,
 )
 CLASS_LOGITS = Step(
@@ -66,8 +51,6 @@ CLASS_LOGITS = Step(
     ),
     purpose="The sentence's vector is compared with each class, a column of {b}: how well does it fit?",
     question="which class do you expect to fit {text} best: {words}?",
-    choices=("{top}",),
-    answer=LARGEST_LOGIT,
     recipe=recipes.PROJECT,
 )
 CLASS_PROBABILITIES = Step(
@@ -75,11 +58,6 @@ CLASS_PROBABILITIES = Step(
     note="The probability of each class. The row sums to 1: look for its largest number.",
     purpose="How sure the model is of each class: the logits turned into shares that add up to 1.",
     question="by how much must one logit exceed another for its class to be twice as probable?",
-    choices=("ln 2", "1", "2"),
-    answer=(
-        "By ln 2, about 0.69: e to the power of ln 2 is 2, and only the difference of two logits "
-        "counts. The largest probability, {most}, is that of {top}."
-    ),
     recipe=recipes.SHARE,
     role="attention",
 )
@@ -88,7 +66,6 @@ CLASS = Step(
     note="The most probable class. Check that it has the largest probability.",
     purpose="The model's answer: the class that it finds most probable.",
     question="would {own} change if all logits increased by the same number?",
-    choices=("no", "yes"),
     recipe=recipes.FIND_LARGEST_COLUMN,
 )
 # Targets
@@ -115,11 +92,6 @@ TARGET = Step(
         "compared with the probabilities."
     ),
     question="in which column will the row of {word} have its 1?",
-    choices=("{top}",),
-    answer=(
-        "In the column of {top}, the right answer. All other columns have 0: a perfect model would "
-        "give them no probability."
-    ),
     recipe=Recipe(
         do="Write 1 in the column whose heading is the text of {a}, and 0 in all other columns.",
         hint=(
@@ -134,8 +106,6 @@ TARGET_NUMBERS = replace(
     TARGET,
     note="The numbers that the model should compute. Change one and watch the loss.",
     question="which steps would change if you changed one number of {own}?",
-    choices=(),
-    answer="",
     recipe=recipes.GIVEN,
     role="input",
     source="target",
@@ -151,11 +121,6 @@ RIGHT = Step(
         "other columns."
     ),
     question="which column of {b} decides the number of {own} in the row of {word}?",
-    choices=("{look}",),
-    answer=(
-        "The column of {look}: {a} has its 1 there, and its zeros cancel all the others. So {most} of "
-        "the probability went to the right answer."
-    ),
     recipe=Recipe(
         do=(
             "Row of {a} times row of {b}: multiply pair by pair and add up. Only the right column "
@@ -189,11 +154,6 @@ LOSSES = Step(
         "less probable it found it."
     ),
     question="if the probability of the right answer were 1, what would the loss be? And close to 0?",
-    choices=("0; very large", "1; 0", "very large; 0"),
-    answer=(
-        "With the probability 1, the loss would be 0, since ln 1 = 0; towards the probability 0, it "
-        "grows without limit. The loss in the row of {word} is {most}."
-    ),
     recipe=_SURPRISE,
 )
 MEAN_OF_ALL = Recipe(
@@ -207,11 +167,6 @@ LOSS = Step(
     note="The mean of all losses, which learning makes smaller. Compare with the losses one by one.",
     purpose="How wrong the model is on the whole, as one number: the mean of all losses.",
     question="which number of {a} contributes most to {own}?",
-    choices=("the largest", "the smallest", "all the same"),
-    answer=(
-        "The largest: each number of {a} counts once and is divided by how many there are, so the "
-        "largest adds most. Together, they give the mean {most}."
-    ),
     recipe=MEAN_OF_ALL,
 )
 SINGLE_LOSS = replace(
@@ -219,8 +174,6 @@ SINGLE_LOSS = replace(
     note="−ln of the probability of the right answer. Change an input and watch: learning lowers it.",
     purpose=LOSSES.purpose,
     question=LOSSES.question,
-    choices=LOSSES.choices,
-    answer=LOSSES.answer,
     recipe=_SURPRISE,
 )
 SENTENCE_LOSSES = replace(
@@ -228,11 +181,6 @@ SENTENCE_LOSSES = replace(
     note="The loss of each sentence. Look for the largest number: the sentence that is most wrong.",
     purpose="The losses of all sentences in one column, to compare them and to take their mean.",
     question="if one sentence were answered perfectly, which number would stand in its row of {own}?",
-    choices=("0", "1", "the largest"),
-    answer=(
-        "0: a loss measures what is wrong, and nothing would be wrong there. The loss in the row of "
-        "{word} is {most}."
-    ),
     recipe=recipes.TAKE_ROWS,
 )
 BATCH_LOSS = replace(
@@ -248,11 +196,6 @@ ERRORS = Step(
     ),
     purpose="How far the model's numbers are from the target: positive if too large.",
     question="where a number of {a} is too small, which sign has its error?",
-    choices=("minus", "plus"),
-    answer=(
-        "Minus: the target is subtracted, so a number that is too small ends up below 0. In the row of "
-        "{word}, the errors reach from {least} to {most}."
-    ),
     recipe=Recipe(
         do="Subtract the number of {b} from the number of {a} in the same row and column.",
         hint=(
@@ -273,11 +216,6 @@ SQUARED_LOSSES = replace(
         "count, whatever its sign, and large ones most."
     ),
     question="if all errors of {word} were twice as large, what would its loss be?",
-    choices=("4 times as large", "twice as large", "the same as before"),
-    answer=(
-        "4 times as large: every error is squared, and the square of 2 is 4. Now, the loss in the row "
-        "of {word} is {most}."
-    ),
     recipe=Recipe(
         do="Square every number in the row of {a}, add up the squares, and divide by how many they "
         "are.",

@@ -99,11 +99,6 @@ HIDDEN = Step(
         "the row above, and the new word make a new whisper."
     ),
     question="does the row of a word that is read late have more room than the row of the first?",
-    choices=("no", "yes"),
-    answer=(
-        "No: every row has as many numbers as any other, so the more words were read, the more must "
-        "share the same room. In the row of {word}, the numbers reach from {least} to {most}."
-    ),
     recipe=SQUASHED,
 )
 FORGET = Step(
@@ -113,11 +108,6 @@ FORGET = Step(
     "all, and near 0, which erase.",
     purpose="An eraser for the notes of the row above: near 1 a note stays, near 0 it is wiped out.",
     question="if every number of {own} were 1, what would be forgotten of the row above?",
-    choices=("nothing", "everything"),
-    answer=(
-        "Nothing: the row above is multiplied by the gate, and times 1 it stays as it is. In the row "
-        "of {word}, the gate lies between {least} and {most}."
-    ),
     recipe=GATE,
 )
 INPUT_GATE = replace(
@@ -127,10 +117,6 @@ INPUT_GATE = replace(
     "which write all, and near 0, which write nothing.",
     purpose="A pen that presses hard or lightly: how much of what is new is written down.",
     question="if every number of {own} were 0, what would be written down of a word?",
-    answer=(
-        "Nothing: the candidate is multiplied by the gate, and times 0 nothing is left of it. In the "
-        "row of {word}, the gate lies between {least} and {most}."
-    ),
 )
 CANDIDATE = Step(
     "Candidate",
@@ -139,11 +125,6 @@ CANDIDATE = Step(
     purpose="A draft of a note about the word, given what is remembered. The input gate decides "
     "about it.",
     question="can {own} be large for {word} and nothing be written all the same? What decides?",
-    choices=("yes", "no"),
-    answer=(
-        "Yes: the input gate decides, and near 0 it lets nothing through. In the row of {word}, the "
-        "candidate lies between {least} and {most}."
-    ),
     recipe=SQUASHED,
 )
 CELL = Step(
@@ -158,11 +139,6 @@ CELL = Step(
         "is why an LSTM remembers longer."
     ),
     question="what would a column of {own} look like if {a} were 1 and {d} were 0 in every row?",
-    choices=("the same number in every row", "zeros", "larger from row to row"),
-    answer=(
-        "It would have the same number in every row: all of the row above is kept, and nothing is "
-        "added. Now, the row of {word} reaches from {least} to {most}."
-    ),
     recipe=KEEP_AND_ADD,
 )
 OUTPUT_GATE = replace(
@@ -173,11 +149,6 @@ OUTPUT_GATE = replace(
     "which show nothing.",
     purpose="A curtain in front of the notebook: how much of each note is shown after this word.",
     question="can a note be kept and not be shown at {word}? Which gate does what?",
-    choices=("yes", "no"),
-    answer=(
-        "Yes: the forget gate keeps it in the cell, and the output gate hides it where it is near 0. "
-        "In the row of {word}, the output gate lies between {least} and {most}."
-    ),
 )
 SHOWN = replace(HIDDEN, recipe=OPEN)
 """The hidden state of an LSTM."""
@@ -191,11 +162,6 @@ RESET = replace(
     purpose="How much of the past may speak when the new state is drafted: near 0, {word} starts "
     "afresh.",
     question="if {own} were 0 in the row of {word}, on what would the new state depend?",
-    choices=("on the word alone", "on the row above alone", "on both"),
-    answer=(
-        "On the word alone: what comes from the row above is multiplied by the gate, and times 0 "
-        "nothing is left of it. In the row of {word}, the gate lies between {least} and {most}."
-    ),
 )
 UPDATE = replace(
     FORGET,
@@ -205,11 +171,6 @@ UPDATE = replace(
     "numbers: there the memory changes.",
     purpose="A slider between old and new: at 1 everything stays as it was, at 0 everything is new.",
     question="if {own} were 1 in the row of {word}, what would the hidden state be?",
-    choices=("that of the row above", "the new state", "0"),
-    answer=(
-        "That of the row above: all of it is kept, and 1 − 1 = 0 of the new state is added. In the row "
-        "of {word}, the gate lies between {least} and {most}."
-    ),
 )
 NEW = Step(
     "New",
@@ -217,10 +178,6 @@ NEW = Step(
     purpose="A draft of the memory after the word, from the word and as much of the past as Reset "
     "allows.",
     question="in which row must {own} be independent of other words, whatever the weights?",
-    answer=(
-        "In the row that is read first: no word comes before it, and whatever Reset lets through is "
-        "h_0. In the row of {word}, the numbers lie between {least} and {most}."
-    ),
     recipe=PROPOSE,
 )
 BLENDED = replace(HIDDEN, recipe=BLEND)
@@ -231,11 +188,6 @@ BOTH = Step(
     "right.",
     purpose="One network read from the left, one from the right; here each word gets what both found.",
     question="on which words does the first column depend in the row of {word}, and on which the last?",
-    answer=(
-        "The first column was read from the left, up to {word}; the last was read from the right, down "
-        "to {word}. From a second layer on, both depend on all words, as the rows that they are "
-        "computed from do."
-    ),
     recipe=recipes.SIDE_BY_SIDE,
 )
 CONVOLVED = Step(
@@ -248,10 +200,6 @@ CONVOLVED = Step(
     purpose="A magnifying glass that moves along the sentence and sees a few neighbouring words at a "
     "time.",
     question="which rows of {own} will change if the numbers of {word} change? Which cannot?",
-    answer=(
-        "Those whose window reaches {word}; every other row reads other words and cannot change. Now, "
-        "the row of {word} reaches from {least} to {most}."
-    ),
     recipe=SLIDE,
 )
 FEATURES = Step(
@@ -260,11 +208,6 @@ FEATURES = Step(
     "fits.",
     purpose="Keeps what a filter found and drops what it did not, like a bell that rings or is silent.",
     question="what becomes of a negative number of {a}?",
-    choices=("0", "the same as before", "a positive number"),
-    answer=(
-        "0: what a filter did not find counts for nothing, and positive numbers stay as they are. The "
-        "largest number in the row of {word} is {most}."
-    ),
     recipe=recipes.RELU,
 )
 POOLED = Step(
@@ -272,12 +215,6 @@ POOLED = Step(
     note="The largest number of each filter over all words. Look for the word that it comes from.",
     purpose="One number a filter for the whole sentence: whether it was found, no matter where.",
     question="would {own} change if only the rows of {a} changed places?",
-    choices=("no", "yes"),
-    answer=(
-        "No: the largest number of a column is the same in any order, here at most {most}. If the "
-        "words themselves changed places, their windows would see other neighbours, and {a} could "
-        "change."
-    ),
     recipe=LARGEST_OF_COLUMN,
 )
 PADDING = Step(

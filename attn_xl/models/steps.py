@@ -67,12 +67,6 @@ QUERIES = Step(
         "if two words had the same numbers in {a}, could their queries in {own} differ? "
         "Think of {word} and a copy of it."
     ),
-    choices=("no", "yes"),
-    answer=(
-        "No: a query is computed from the word's own row of {a} and from {b}, so equal rows give "
-        "equal queries. To tell two copies of {word} apart, their rows of {a} would have to "
-        "differ, by their position for example."
-    ),
     recipe=recipes.PROJECT,
 )
 QUERIES_COPIED = replace(
@@ -84,11 +78,6 @@ QUERIES_COPIED = replace(
     question=(
         "which word in {text} will have the query most similar to that of {word}, and how can "
         "you tell from {a}?"
-    ),
-    choices=(),
-    answer=(
-        "The word whose row of {a} is most like that of {word}: without weights, {own} is a copy of "
-        "{a}. A word with the same numbers has the same query."
     ),
     recipe=recipes.COPY,
 )
@@ -105,11 +94,6 @@ KEYS = Step(
     question=(
         "can a word look for one thing and offer another? Think of {word}: what would have to differ?"
     ),
-    choices=("yes", "no"),
-    answer=(
-        "Yes: {own} is made with {b}, the queries with other weights, so what a word offers need not "
-        "be what it looks for. In {own}, the numbers of {word} reach from {least} to {most}."
-    ),
     recipe=recipes.PROJECT,
 )
 KEYS_COPIED = replace(
@@ -121,11 +105,6 @@ KEYS_COPIED = replace(
     question=(
         "the keys here are plain copies of {a}. Which words have long keys, with large "
         "numbers, and how does that affect their scores? Start with {word}."
-    ),
-    choices=(),
-    answer=(
-        "Those whose numbers in {a} are far from 0; those of {word} reach from {least} to {most}. A "
-        "score is a sum of products, so a long key makes its scores large, positive or negative."
     ),
     recipe=recipes.COPY,
 )
@@ -143,11 +122,6 @@ VALUES = Step(
         "if a column of {b} held nothing but zeros, what would {word} and every other word "
         "pass on in that column?"
     ),
-    choices=("0", "the same as before", "it depends on the word"),
-    answer=(
-        "0, or the bias where there is one: each product in that column would be 0, and so would their "
-        "sum. Now the numbers of {word} reach from {least} to {most}."
-    ),
     recipe=recipes.PROJECT,
 )
 VALUES_COPIED = replace(
@@ -158,11 +132,6 @@ VALUES_COPIED = replace(
     ),
     question=(
         "suppose another word looked at {word} and at nothing else: what would its new vector be?"
-    ),
-    choices=(),
-    answer=(
-        "The row of {word} in {own}, since it would have the weight 1 and all other words the weight "
-        "0. Without weights, that is also its row in {a}, with numbers from {least} to {most}."
     ),
     recipe=recipes.COPY,
 )
@@ -179,11 +148,6 @@ SCORES = Step(
         "The dot product is large where both have large numbers in the same columns."
     ),
     question=("whose key will the query of {word} match best: {words}? Say why before you compute."),
-    choices=("{top}",),
-    answer=(
-        "That of {top}, with a score of {most}. A dot product is large where both rows have large "
-        "numbers in the same columns; a long row helps, too."
-    ),
     recipe=recipes.MATCH,
 )
 KEY_WIDTH = Step(
@@ -194,11 +158,6 @@ KEY_WIDTH = Step(
         "scores get; the next step compensates for that."
     ),
     question="what would change the number {own}: a longer sentence, or more dimensions in {a}?",
-    choices=("more dimensions", "a longer sentence"),
-    answer=(
-        "More dimensions: {own} counts the columns, and there are {most}. A longer sentence only adds "
-        "rows."
-    ),
     recipe=recipes.COUNT_COLUMNS,
     helper=True,
 )
@@ -206,11 +165,6 @@ DIVISOR = Step(
     "Divisor",
     note="what the scores are divided by",
     question="does a larger number in {own} make the scores more alike, or less?",
-    choices=("more alike", "less alike"),
-    answer=(
-        "More alike: differences are divided as well, so the softmax spreads attention over more "
-        "words. Here {own} is {most}."
-    ),
     helper=True,
 )
 SCALED = Step(
@@ -225,13 +179,6 @@ SCALED = Step(
     question=(
         "all scores are divided by the same number. Will the order of the words in the row of "
         "{word} change? Will the differences between their scores?"
-    ),
-    choices=("same order; smaller differences", "same order; same differences", "another order"),
-    answer=(
-        "The order stays, since all scores are divided by the same number; the differences "
-        "shrink: in the row of {word} the largest was {before} and is {span}. Why by √d_k? A sum "
-        "of d_k products spreads about √d_k times as far as one product; undoing that keeps the "
-        "softmax from giving everything to one word."
     ),
     recipe=recipes.SCALE,
 )
@@ -249,13 +196,6 @@ TEMPERED = Step(
         "if the temperature were turned up very high, would {word} look at fewer words, or at "
         "all of them equally?"
     ),
-    choices=("at all of them equally", "at fewer words"),
-    answer=(
-        "At all of them equally: divided by a huge number, all scores come close to 0, and equal "
-        "scores get equal weights. In the row of {word} the largest difference was {before} and "
-        "is {span}. Why also by √d_k? A sum of d_k products spreads about √d_k times as far as "
-        "one product; undoing that keeps the softmax from giving everything to one word."
-    ),
     recipe=recipes.TEMPER,
 )
 DIVIDED = replace(TEMPERED, note=SCALED.note)
@@ -271,10 +211,6 @@ MASK = Step(
         "word visible, a large negative number covers it."
     ),
     question="which words will be covered in the row of {word}: {words}?",
-    answer=(
-        "Those whose column holds a large negative number; a 0 leaves a word visible. In the row of "
-        "{word}, {zeros} of {width} words are visible."
-    ),
     recipe=recipes.HIDE_LATER,
     hides=True,
     is_read_off=True,
@@ -303,10 +239,6 @@ MASKED = Step(
         "which words can still win in the row of {word}, now that the mask covers part of it? "
         "Compare with the winner of its row in {a}."
     ),
-    answer=(
-        "Those that the mask leaves visible: of them, {top} has the largest number, {most}. In {a}, "
-        "before the mask, it was {look}."
-    ),
     recipe=recipes.HIDE,
     hides=True,
 )
@@ -318,11 +250,6 @@ MAXIMUM = Step(
         "that the exponentials cannot get too large; the weights come out the same."
     ),
     question=("without a formula: which column holds the largest number of {a} in the row of {word}?"),
-    choices=("{look}",),
-    answer=(
-        "Column {look}, with {most}. Subtracting it from the whole row keeps the differences between "
-        "the numbers, so the weights stay the same."
-    ),
     recipe=recipes.LARGEST,
     helper=True,
 )
@@ -337,11 +264,6 @@ EXPONENTIALS = Step(
         "in the row of {word}, which cell of {own} will be the largest, and which number must "
         "it hold, given that its score is the maximum?"
     ),
-    choices=("{top}",),
-    answer=(
-        "The one in column {top}: its score minus the maximum is 0, and e^0 is {most}. All other "
-        "exponents are 0 or negative, so no exponential is larger."
-    ),
     recipe=recipes.EXPONENTIAL,
     helper=True,
 )
@@ -354,11 +276,6 @@ SUM = Step(
     question=(
         "can the sum of the row of {word} be smaller than its largest exponential? How large "
         "can it be at most, with this many words?"
-    ),
-    choices=("no", "yes"),
-    answer=(
-        "No: no exponential is negative, so the sum, {most}, is at least as large as the largest of "
-        "them. None is larger than 1, so with {wide} of them the sum is at most {wide}."
     ),
     recipe=recipes.ADD_UP,
     helper=True,
@@ -374,11 +291,6 @@ SOFTMAX = Step(
         "every word. No slice is negative, and together they make up the whole cake."
     ),
     question="which word will {word} look at most, and why? Which hardly at all?",
-    choices=("{top}",),
-    answer=(
-        "At {top}, with {most} of its attention. The exponential turns differences of scores into "
-        "ratios: the best match gets the most, and only a mask leaves a word with nothing."
-    ),
     recipe=recipes.SHARE,
     role="attention",
 )
@@ -398,10 +310,6 @@ PLAIN_SUM = Step(
     note="the sum of the scores",
     purpose=("The sum of the scores in a row: the whole cake, which the next step cuts into slices."),
     question="what would go wrong in the next step if the scores of {word} added up to 0?",
-    answer=(
-        "The next step divides by the sum, and nothing can be divided by 0. For {word}, the sum is "
-        "{most}; the closer a sum is to 0, the larger the shares become, positive or negative."
-    ),
     recipe=recipes.ADD_UP,
     helper=True,
 )
@@ -417,12 +325,6 @@ SHARES = Step(
     ),
     question=(
         "which word will {word} look at most, and why? What would a negative score do to its share?"
-    ),
-    choices=("{top}",),
-    answer=(
-        "At {top}, with a share of {most}: every score of the row is divided by the same sum. A score "
-        "whose sign differs from that of the sum gets a negative share, which no slice of a cake can "
-        "be."
     ),
     recipe=recipes.SHARE,
     role="attention",
@@ -448,10 +350,6 @@ DROPPED = Step(
     question=(
         "which words will {word} no longer see in {own}? Must the rest of its row still add up to 1?"
     ),
-    answer=(
-        "Those where the mask holds 0: in the row of {word}, {zeros} of {width} numbers are 0. The row "
-        "need not add up to 1: the others grow by a fixed factor, so it adds up to 1 only on average."
-    ),
     recipe=recipes.DROP,
 )
 RESIDUAL_MASK = Step(
@@ -474,10 +372,6 @@ RESIDUAL = Step(
     question=(
         "which numbers of {word} will be 0 in {own}? What happens to the others if half of "
         "all numbers are dropped?"
-    ),
-    answer=(
-        "Those where the mask holds 0: in the row of {word}, {zeros} of {width} numbers are 0. If half "
-        "of all numbers are dropped, the others are doubled, so that sums stay the same on average."
     ),
     recipe=recipes.DROP,
 )
@@ -504,11 +398,6 @@ OUTPUT = Step(
         "which word's value will the new vector of {word} resemble most, and which row of {a} "
         "tells you?"
     ),
-    choices=("{look}",),
-    answer=(
-        "That of {look}, which has the largest weight in the row of {word}. The new vector is the sum "
-        "of all values, each times its weight: the larger a weight, the more it pulls."
-    ),
     recipe=recipes.MIX,
 )
 SWITCHED_OUTPUT = OUTPUT.by(recipes.MIX_AND_SWITCH)
@@ -527,10 +416,6 @@ CONCAT = Step(
         "Each head looked at the sentence in its own way. Here their reports are placed side by side."
     ),
     question="how many columns will {own} have, and which head does the last column come from?",
-    answer=(
-        "{width}: all columns of all heads. The heads stand side by side in their order, so the last "
-        "column comes from the last head."
-    ),
     recipe=recipes.SIDE_BY_SIDE,
 )
 ATTENTION = Step(
@@ -545,11 +430,6 @@ ATTENTION = Step(
     ),
     question=(
         "if one head had found nothing for {word}, only zeros, would its row of {own} have to be 0?"
-    ),
-    choices=("no", "yes"),
-    answer=(
-        "No: each number adds up products from the columns of all heads, so the other heads still "
-        "count. Now the numbers of {word} reach from {least} to {most}."
     ),
     recipe=recipes.PROJECT,
 )
@@ -566,11 +446,6 @@ COLUMNS_OF_HEAD = Step(
     ),
     question=(
         "which columns of {a} go into {own}, and which head does the first column left out belong to?"
-    ),
-    answer=(
-        "The {width} columns that the headings of {own} name, of {wide} in all. The heads take their "
-        "columns from left to right, so head 1 leaves out those of head 2 first, and every other head "
-        "those of head 1."
     ),
     recipe=recipes.TAKE_COLUMNS,
     is_read_off=True,
@@ -594,11 +469,6 @@ POSITIONS = Step(
         "position its own pattern, like the hands of a clock: some turn quickly, some slowly."
     ),
     question="if other words took the positions of {text}, which numbers of {own} would change?",
-    choices=("none", "those of the other words"),
-    answer=(
-        "None: {own} depends on the position, not on the word that stands there. Any other word in the "
-        "place of {word} gets the same row, from {least} to {most}."
-    ),
     recipe=recipes.WAVES,
 )
 POSITIONS_TAKEN = replace(
@@ -625,10 +495,6 @@ ANGLE_OF_POSITION = Step(
         "hand, the next a slower one. Two words meet at an angle that depends on their distance only."
     ),
     question="by how much more is the last word of {text} turned than the one before it, in pair 1?",
-    answer=(
-        "By as much as every word is turned more than the one before it: in a pair, the angle grows "
-        "evenly with the position. Pair 1 turns fastest, the last pair slowest."
-    ),
     recipe=recipes.TURN_BY,
 )
 ROTARY_FACTORS = Step(
@@ -647,10 +513,6 @@ COSINES = Step(
     note="The cosine of each angle. Look at the first row: position 0 turns nothing.",
     purpose="How much of each number stays in its column when its pair is turned.",
     question="which row of {own} consists of ones, and why?",
-    answer=(
-        "That of position 0: its angles are 0, and the cosine of 0 is 1, times the "
-        "gain where there is one. A word there is not turned at all."
-    ),
     recipe=recipes.COSINE_OF,
 )
 SINES = Step(
@@ -658,10 +520,6 @@ SINES = Step(
     note="The sine of each angle. Look at the first row: position 0 turns nothing.",
     purpose="How much of each number goes over to the other column of its pair.",
     question="which row of {own} consists of zeros, and why?",
-    answer=(
-        "That of position 0: its angles are 0, and the sine of 0 is 0, so nothing "
-        "goes over to the other column. A word there is not turned at all."
-    ),
     recipe=recipes.SINE_OF,
 )
 TURNED_ON = Step(
@@ -669,11 +527,6 @@ TURNED_ON = Step(
     note="a quarter turn on: the pair (a, b) becomes (−b, a)",
     purpose="Each pair of numbers as an arrow, a quarter turn on: (a, b) becomes (−b, a).",
     question="if a pair of {word} in {a} points to the right, where does it point in {own}?",
-    choices=("up", "down", "to the left"),
-    answer=(
-        "Up: a quarter turn makes (−b, a) of (a, b), so (1, 0) becomes (0, 1). Every pair keeps its "
-        "length."
-    ),
     recipe=recipes.QUARTER_TURN,
     helper=True,
 )
@@ -688,11 +541,6 @@ ROTATED_QUERIES = Step(
         "distance, wherever the two stand in the text."
     ),
     question="will the row of {word} in {own} be longer than in {a}, shorter, or as long?",
-    choices=("as long", "longer", "shorter"),
-    answer=(
-        "As long: a turn changes where each pair points, not how long it is. Only a gain, where the "
-        "cosines and sines have one, stretches all rows by the same factor."
-    ),
     recipe=recipes.ROTATE,
 )
 ROTATED_KEYS = replace(
@@ -709,8 +557,6 @@ DISTANCES = Step(
     note="How many words apart two words stand. Look at the diagonal: a word is 0 from itself.",
     purpose="How far apart two words stand, counted in words.",
     question="which word is farthest from {word}: {words}?",
-    choices=("{top}",),
-    answer="{top}, {most} words away. Only the places of the two words count, not what they mean.",
     recipe=recipes.COUNT_BETWEEN,
 )
 BIASED = Step(
@@ -724,15 +570,7 @@ BIASED = Step(
         "hard of hearing."
     ),
     question="which word loses most in the row of {word}: {words}?",
-    answer=(
-        "The one farthest from {word}: it is lowered by the slope times its distance. After that, the "
-        "largest number in the row is {most}, in column {top}."
-    ),
     recipe=recipes.LOWER_BY_DISTANCE,
-)
-_NORMED = (
-    "The same as before: what the row is divided by would double as well, so the doubling cancels out. "
-    "The numbers of {word} would still reach from about {least} to about {most}."
 )
 NORMED_QUERIES = Step(
     "NormedQ",
@@ -742,8 +580,6 @@ NORMED_QUERIES = Step(
         "not on how long they are."
     ),
     question="if every number of {word} in {a} were doubled, how would its row of {own} change?",
-    choices=("the same as before", "0", "it depends on the word"),
-    answer=_NORMED,
 )
 NORMED_KEYS = replace(
     NORMED_QUERIES,
@@ -766,10 +602,6 @@ CAPPED = Step(
     ),
     purpose="A soft ceiling: the closer a number comes to the cap, the more slowly it grows.",
     question="which number in the row of {word} changes most: {words}?",
-    answer=(
-        "The one farthest from 0: small numbers hardly change, large ones are held back. In the row of "
-        "{word}, the largest difference was {before} and is {span}."
-    ),
     recipe=recipes.CAP,
 )
 CAPPED_LOGITS = replace(CAPPED, symbol="CappedLogits", note=CAPPED.note.replace("scores", "logits"))
@@ -784,10 +616,6 @@ LATENT = Step(
         "only the parcel has to be stored."
     ),
     question="how many numbers per word does {own} have, and how many does {a} have?",
-    answer=(
-        "{width}, made from the {wide} of {a}. They keep what the heads need: every head unpacks its "
-        "own part from them."
-    ),
     recipe=recipes.PROJECT,
 )
 LATENT_QUERIES = replace(
@@ -831,11 +659,6 @@ BOTH_QUERIES, BOTH_KEYS = (
         note=note,
         purpose="Content and position side by side, so that a score is the sum of both matches.",
         question="how many columns of {own} have been turned by the position?",
-        choices=(),
-        answer=(
-            "All but the first {wide} of {width}: the first come from {a}, which has not been turned, "
-            "the rest from {b}."
-        ),
         recipe=recipes.SIDE_BY_SIDE,
     )
     for step, note in (
@@ -862,11 +685,6 @@ EMBEDDED = Step(
         "of its position."
     ),
     question=("if {word} stood at the other end of the sentence, would its row of {own} be the same?"),
-    choices=("no", "yes"),
-    answer=(
-        "No: the embedding stays the same, but another position adds other numbers to it. In the row "
-        "of {word}, the largest difference was {before} and is {span}."
-    ),
     recipe=recipes.ADD,
 )
 COMPARED = Step(
@@ -881,10 +699,6 @@ COMPARED = Step(
     ),
     question=(
         "how would the rows of {own} compare if the sentences around the word had been the same?"
-    ),
-    answer=(
-        "They would be equal: attention computes the same from the same words. Any difference between "
-        "the rows comes from the sentences around the word."
     ),
     recipe=recipes.TAKE_ROWS,
 )
@@ -922,10 +736,6 @@ SKIP = Step(
         "added, like notes in the margin of a text."
     ),
     question="suppose {b} held nothing but zeros: what would the row of {word} in {own} be?",
-    answer=(
-        "What it is without {b}: adding 0 changes nothing, so the word keeps what it had. In the row "
-        "of {word}, the largest difference was {before} in {a} and is {span} in {own}."
-    ),
     recipe=recipes.ADD,
 )
 MEAN = Step(
@@ -933,11 +743,6 @@ MEAN = Step(
     note="the mean of the row",
     purpose=("The mean of each row: the centre that its numbers lie around. The norm subtracts it."),
     question="if every number of {word} in {a} increased by 1, how would {own} change?",
-    choices=("1 larger", "the same as before"),
-    answer=(
-        "It would be 1 larger as well: the sum grows by 1 for each of the {wide} columns and is "
-        "divided by {wide}. Now it is {most} for {word}."
-    ),
     recipe=recipes.MEAN,
     helper=True,
 )
@@ -949,11 +754,6 @@ VARIANCE = Step(
         "square root of it."
     ),
     question="if every number of {word} in {a} increased by 1, how would {own} change, and why?",
-    choices=("the same as before", "0", "it depends on the word"),
-    answer=(
-        "The same as before: the mean grows by 1, too, so every number stays as far from it. The "
-        "variance of {word} would still be {most}."
-    ),
     recipe=recipes.VARIANCE,
     helper=True,
 )
@@ -965,20 +765,14 @@ MEAN_SQUARE = Step(
     note="the mean of the squares of the row",
     purpose="The mean of the squares of each row: its root says how large its numbers are.",
     question="if every number of {word} in {a} were doubled, how would {own} change?",
-    choices=("four times as large", "twice as large", "the same as before"),
-    answer=(
-        "It would be four times as large, since (2x)² = 4x² for every number. Now it is {most} for "
-        "{word}."
-    ),
     recipe=recipes.MEAN_SQUARE,
     helper=True,
 )
-_BOTH_NORMS = (
-    "The first one: attention and the network work side by side and read the same rows of {a}. For "
-    "{word}, the number is {most} in both."
-)
 MEAN_AGAIN, VARIANCE_AGAIN, MEAN_SQUARE_AGAIN = (
-    replace(step, question=question, choices=(), answer=_BOTH_NORMS)
+    replace(
+        step,
+        question=question,
+    )
     for step, question in (
         (MEAN, "which other norm of this layer has the same mean of {a}, and why?"),
         (VARIANCE, "which other norm of this layer has the same variance of {a}, and why?"),
@@ -997,8 +791,6 @@ NORM = Step(
         "the next step can work with all of them."
     ),
     question="if every number of {word} in {a} were doubled, how would its row of {own} change?",
-    choices=("the same as before", "0", "it depends on the word"),
-    answer=_NORMED,
     recipe=recipes.NORM,
 )
 RMS_NORM = replace(
@@ -1022,10 +814,6 @@ NORM_ALONE = replace(
         "larger than another."
     ),
 )
-_RECEIVED = (
-    "0, or the bias where there is one, since every product with 0 is 0. Now the numbers of {word} "
-    "reach from {least} to {most}."
-)
 HIDDEN = Step(
     "Hidden",
     note=(
@@ -1037,7 +825,6 @@ HIDDEN = Step(
         "large number means that the pattern is there."
     ),
     question="if the row of {word} in {a} held nothing but zeros, what would its neurons receive?",
-    answer=_RECEIVED,
     recipe=recipes.PROJECT,
 )
 ACTIVATED = Step(
@@ -1048,10 +835,6 @@ ACTIVATED = Step(
     ),
     purpose="Each neuron decides whether to speak up: negative numbers are held back.",
     question="which neurons will stay silent for {word}, and what must you look for in {a}?",
-    answer=(
-        "Those whose number in {a} is below 0, {below} of {width} for {word}: the activation holds "
-        "negative numbers back. Large positive numbers pass almost unchanged."
-    ),
     recipe=recipes.RELU,
 )
 GATE = Step(
@@ -1064,7 +847,6 @@ GATE = Step(
         "A second layer of neurons beside the first: gates that decide how much of each neuron passes."
     ),
     question="if the row of {word} in {a} held nothing but zeros, what would its gates receive?",
-    answer=_RECEIVED,
     recipe=recipes.PROJECT,
 )
 GATED = Step(
@@ -1075,10 +857,6 @@ GATED = Step(
     ),
     purpose="Each neuron is multiplied by its gate, like water by how far a tap is open.",
     question="which neurons of {word} does its gate hold back most, and what must you look for in {a}?",
-    answer=(
-        "Those whose number in {a} is closest to 0: it is what the gate lets through, and {b} is "
-        "multiplied by it. For {word}, the products reach from {least} to {most}."
-    ),
     recipe=recipes.MULTIPLY,
 )
 FEED_FORWARD = Step(
@@ -1093,10 +871,6 @@ FEED_FORWARD = Step(
     question=(
         "suppose only one neuron spoke up for {word}: which row of {b} would decide its row of {own}?"
     ),
-    answer=(
-        "The row of that neuron: each number in {a} is multiplied by its own row of {b}, and zeros add "
-        "nothing. Now {wide} neurons give {word} numbers from {least} to {most}."
-    ),
     recipe=recipes.PROJECT,
 )
 EXPERT = Scope("Expert", message("expert"), unit="")
@@ -1108,10 +882,6 @@ ROUTER = Step(
     note="How well each expert (column) fits each word. Look for the largest numbers in a row.",
     purpose="The router compares each word with what every expert is good at, as a receptionist would.",
     question="which experts will {word} be sent to, and which row of {b} matters most for that?",
-    answer=(
-        "First to {top}, which has the largest number, {most}. Each row of {b} is multiplied by one "
-        "number of {word} in {a}, so the rows whose number is far from 0 matter most."
-    ),
     recipe=recipes.PROJECT,
 )
 RANKS = Step(
@@ -1119,22 +889,13 @@ RANKS = Step(
     note="The rank of each expert for a word: 1 fits best. Look for 1 and 2 in each row.",
     purpose="Puts the experts in order for each word, like a list of favourites.",
     question="do all words have the same favourite expert?",
-    answer=(
-        "Only if all rows have their 1 in the same column. For {word}, it is in column {look}, which "
-        "has the largest number in {a}."
-    ),
     recipe=recipes.RANK_IN_ROW,
-)
-_SAME_ORDER = (
-    "Yes: the exponential keeps the order, and a whole row is divided by the same sum. In the row of "
-    "{word}, {top} has the most, {most}."
 )
 CHANCES = Step(
     "Chances",
     note="The router's numbers as shares that sum to 1. Compare with the ranks: the order is the same.",
     purpose="Turns the router's numbers into shares of one word.",
     question="will the expert with rank 1 also have the largest share for {word}? Why?",
-    answer=_SAME_ORDER,
     recipe=recipes.SHARE,
 )
 CHOSEN = Step(
@@ -1142,10 +903,6 @@ CHOSEN = Step(
     note="1 for the experts that a word uses, 0 for the others. Change top_k and watch.",
     purpose="Only the best few experts work on a word; the others rest.",
     question="how many ones are there in the row of {word}?",
-    answer=(
-        "As many as top_k says, if no ranks tie: the experts with the best ranks. For {word}, {zeros} "
-        "of {width} experts rest."
-    ),
     recipe=recipes.CHOOSE_TOP,
     is_read_off=True,
 )
@@ -1154,18 +911,12 @@ SUM_OF_CHOSEN = replace(
     note="the sum of the chosen shares",
     purpose="The sum of the shares of the chosen experts.",
     question="what would the sum of the row of {word} be if it used all experts?",
-    choices=("1", "it depends on the word"),
-    answer="1, since all shares of a row add up to 1. The chosen ones of {word} add up to {most}.",
 )
 KEPT_CHANCES = Step(
     "Kept",
     note="The chances of the chosen experts. Look for zeros: experts that were not chosen.",
     purpose="What is left of the chances when the other experts rest.",
     question="how many numbers of {word} will be 0 in {own}?",
-    answer=(
-        "{zeros} of {width}: those of the experts that were not chosen. A chance times 0 is 0, and "
-        "times 1 it stays the same."
-    ),
     recipe=recipes.MULTIPLY,
 )
 EXPERT_SHARES = Step(
@@ -1173,10 +924,6 @@ EXPERT_SHARES = Step(
     note="How much each expert counts for each word. Look for zeros: experts that were not chosen.",
     purpose="How much each chosen expert has to say about a word.",
     question="which expert has the most to say about {word}, and which are not asked at all?",
-    choices=("{top}",),
-    answer=(
-        "{top}, with a share of {most}. Experts with a share of 0 are not asked: {zeros} of {width}."
-    ),
     recipe=recipes.SHARE,
 )
 PLAIN_SHARES = replace(EXPERT_SHARES, recipe=recipes.MULTIPLY)
@@ -1189,20 +936,11 @@ MIXTURE = Step(
     ),
     purpose="Each word gets a mixture of what its experts make of it, like a second opinion.",
     question="which expert will the row of {word} resemble most, and which row of {a} tells you?",
-    answer=(
-        "{look}, which has the largest share in the row of {word}. Each expert's numbers are "
-        "multiplied by its share and added up, so a larger share pulls more."
-    ),
     recipe=recipes.MIX_EXPERTS,
 )
 MIXTURE_AND_SHARED = replace(
     MIXTURE,
     question="what would the row of {word} in {own} be if no other expert were chosen?",
-    choices=(),
-    answer=(
-        "Its row of {a}: the shared expert works on every word, whatever the router says. What the "
-        "chosen experts add depends on their shares."
-    ),
 )
 """A mixture to which the shared expert, its first operand, belongs."""
 LOGITS = Step(
@@ -1216,11 +954,6 @@ LOGITS = Step(
         "well would that word fit next?"
     ),
     question="which word would you expect to come after {word}: {words}?",
-    choices=("{top}",),
-    answer=(
-        "{top}, which has the largest logit, {most}. A dot product is large where both rows have large "
-        "numbers with the same sign in the same columns."
-    ),
     recipe=recipes.MATCH,
 )
 PROBABILITIES = Step(
@@ -1234,7 +967,6 @@ PROBABILITIES = Step(
     question=(
         "will the word with the largest logit after {word} also have the largest probability? Why?"
     ),
-    answer=_SAME_ORDER,
     recipe=recipes.SHARE,
     role="attention",
 )
@@ -1246,10 +978,6 @@ NEXT = Step(
     ),
     purpose="The model speaks: after each word, the next word that it finds most probable.",
     question="which row of {own} continues {text}, and what do the other rows tell you?",
-    answer=(
-        "The last one: its word follows the whole text. Each other row tells which word the model "
-        "expects after the word of that row."
-    ),
     recipe=recipes.FIND_LARGEST_COLUMN,
 )
 # Writing on: each new word is a part of the model
@@ -1261,11 +989,6 @@ LAST_LOGITS = Step(
     ),
     purpose="Only the last row decides how the text goes on.",
     question="which word of the vocabulary will be written next?",
-    choices=("{top}",),
-    answer=(
-        "{top}, which has the largest logit, {most}, if the most probable word is written. If words "
-        "are drawn, it may be another one."
-    ),
     recipe=recipes.TAKE_ROWS,
     is_read_off=True,
 )
@@ -1274,11 +997,6 @@ TEMPERED_LOGITS = Step(
     note="The logits, divided by word_temperature. Compare with the logits: below 1, differences grow.",
     purpose="A low temperature makes the model careful, a high one makes it bold.",
     question="does dividing all numbers by the same one change which is the largest?",
-    choices=("no", "yes"),
-    answer=(
-        "No: the order stays, and {top} still has the largest number. The largest difference was "
-        "{before} and is {span}."
-    ),
     recipe=recipes.TEMPER,
 )
 CHANCES_OF_WORDS = Step(
@@ -1286,11 +1004,6 @@ CHANCES_OF_WORDS = Step(
     note="The probability that each word is drawn. Look for the largest: it is drawn most often.",
     purpose="The slices of a wheel of fortune, one for each word of the vocabulary.",
     question="which word has the largest slice?",
-    choices=("{top}",),
-    answer=(
-        "{top}, with {most}: the largest logit gets the largest share. Drawn many times, it would come "
-        "up about that often."
-    ),
     recipe=recipes.SHARE,
 )
 WHEEL = Step(
@@ -1298,32 +1011,18 @@ WHEEL = Step(
     note="The probabilities, added up from the left. Look for the first number beyond Draw: it wins.",
     purpose="The rim of the wheel, from 0 to 1: each word's slice ends at its number.",
     question="what must the last number be, and why?",
-    answer=(
-        "1, since the probabilities of all words add up to 1. Here it is {most}; the first slice ends "
-        "at {least}."
-    ),
     recipe=recipes.ADD_FROM_LEFT,
 )
 DRAW = Step(
     "Draw",
     note="where the wheel stops, from 0 to 1",
     question="can {own} be below 0 or above 1?",
-    choices=("no", "yes"),
-    answer=(
-        "No: {a} is never negative, and always smaller than what it is divided by. Here the wheel "
-        "stops at {most}."
-    ),
     helper=True,
 )
 STATE = Step(
     "State",
     note="the whole number that the next draw is made of",
     question="does {own} depend on the words of the text?",
-    choices=("no", "yes"),
-    answer=(
-        "No: it depends on Seed and on how many words were drawn, so the same seed draws the same "
-        "numbers. Here it is {most}."
-    ),
     helper=True,
 )
 BEYOND = Step(
@@ -1331,11 +1030,6 @@ BEYOND = Step(
     note="1 where the slice of a word ends beyond Draw. Look for the first 1: that word is drawn.",
     purpose="The wheel stops at Draw: every slice that ends later lies beyond.",
     question="what do all words to the right of the first 1 have?",
-    choices=("1", "0"),
-    answer=(
-        "Also 1: the numbers of the wheel never fall from left to right, so all later slices end "
-        "beyond Draw, too. Before the first 1, {zeros} of {width} slices end."
-    ),
     recipe=recipes.FIND_BEYOND,
     is_read_off=True,
 )
@@ -1344,11 +1038,6 @@ DRAWN_ONE = Step(
     note="1 for the word that is drawn, 0 for all others. Change Seed and watch.",
     purpose="The word at which the wheel stops.",
     question="below which word is the 1?",
-    choices=("{top}",),
-    answer=(
-        "Below {top}, whose slice is the first that ends beyond Draw. The larger its slice, the more "
-        "often a word is drawn."
-    ),
     recipe=recipes.FIRST_LARGEST,
     is_read_off=True,
 )
@@ -1357,11 +1046,6 @@ LIKELIEST = Step(
     note="1 for the most probable word, 0 for all others. Compare it with the word that is drawn.",
     purpose="The word that a careful model takes: the most probable one.",
     question="for which word of the vocabulary is the logit the largest?",
-    choices=("{top}",),
-    answer=(
-        "For {top}, which gets the 1. A model that always writes this word writes the same text every "
-        "time."
-    ),
     recipe=recipes.FIRST_LARGEST,
     is_read_off=True,
 )
@@ -1370,10 +1054,6 @@ DRAWN = Step(
     note="1 for the word that is written, 0 for all others. Change Sample, Seed or word_temperature.",
     purpose="The word that comes next: the most probable one, or the one at which the wheel stops.",
     question="how many ones are there, and below which word?",
-    answer=(
-        "One, below {top}, since one word is written at a time. Sample decides between the most "
-        "probable word and the one at which the wheel stops."
-    ),
     recipe=recipes.CHOOSE_WORD,
     is_read_off=True,
 )
@@ -1382,8 +1062,6 @@ NEW_WORD = Step(
     note="The word that the model writes next. Compare with Chosen: its 1 stands below this word.",
     purpose="The model writes a word.",
     question="read {a}: which word is it?",
-    choices=("{look}",),
-    answer="{look}, since the 1 in {a} is below it. The model writes this word and reads it next.",
     recipe=recipes.FIND_LARGEST_COLUMN,
 )
 NEW_INPUT = Step(
@@ -1391,29 +1069,18 @@ NEW_INPUT = Step(
     note="The embedding of the new word. Compare it with the rows of Vocabulary: it is one of them.",
     purpose="The word just written is what the model reads next.",
     question="which row of {b} will {own} be equal to?",
-    choices=("{look}",),
-    answer=(
-        "That of {look}: {a} is 1 there and 0 elsewhere. A product with a single 1 takes that row out "
-        "of {b}."
-    ),
     recipe=recipes.PROJECT,
 )
 CACHED_PER_WORD = Step(
     "kept_per_word",
     note="the numbers of K and V of one word, in all layers and heads",
     question="would {own} change if the text were longer?",
-    choices=("no", "yes"),
-    answer=(
-        "No: {own} counts the columns of all keys and values, and there are {most}. A longer text only "
-        "adds rows."
-    ),
     helper=True,
 )
 WORDS_SO_FAR = Step(
     "Words",
     note="words so far",
     question="by how much does {own} grow from row to row, and why?",
-    answer="By 1, since the model writes one word at a time. In the row of {word}, it is {most}.",
     helper=True,
 )
 CACHE = Step(
@@ -1427,10 +1094,6 @@ CACHE = Step(
         "instead of reading the book again for each new page."
     ),
     question="how much more would the tenth new word cost without a cache than the first?",
-    answer=(
-        "By the keys and values of nine words: without a cache, those of all earlier words are "
-        "computed again. With it, each new word costs the same."
-    ),
     recipe=recipes.COUNT_KEPT,
 )
 # Similarity
@@ -1448,10 +1111,6 @@ DOT = Step(
     question=(
         "with which other word will {word} have the largest dot product: {others}? And with itself?"
     ),
-    answer=(
-        "With {other}, of the other words: the product is large for long vectors that point the same "
-        "way. With itself, it is the square of its length, and never negative."
-    ),
     recipe=recipes.MATCH_THEMSELVES,
 )
 MAGNITUDE = Step(
@@ -1459,11 +1118,6 @@ MAGNITUDE = Step(
     note=("The length of each word's vector. Compare the words: long vectors make large dot products."),
     purpose="How long each word's arrow is, from the origin to the point that its numbers give.",
     question="do the signs of the numbers of {word} matter for its length? And their order?",
-    choices=("no", "yes"),
-    answer=(
-        "No: every number is squared, which removes its sign, and a sum does not depend on the order. "
-        "The length of {word} is {most}."
-    ),
     recipe=recipes.MAGNITUDE,
 )
 COSINE = Step(
@@ -1477,10 +1131,6 @@ COSINE = Step(
         "with the lengths divided out."
     ),
     question="what must the cosine of {word} with itself be, and why?",
-    answer=(
-        "1, unless all its numbers are 0: its dot product with itself is its length times its length, "
-        "which is divided out again. No cosine is larger; the largest in the row is {most}."
-    ),
     recipe=recipes.COSINE,
 )
 ANGLE = Step(
@@ -1491,10 +1141,6 @@ ANGLE = Step(
     ),
     purpose="How far apart two arrows point: a small angle means that two words are similar.",
     question="whose arrow points most nearly the same way as that of {word}: {others}?",
-    answer=(
-        "That of {nearest}: of all angles with other words, this one is the smallest. Only the "
-        "directions count, not the lengths."
-    ),
     recipe=recipes.ANGLE,
 )
 # Learned weights

@@ -1,4 +1,4 @@
-"""A class of more than four hundred submissions of kinds written down beforehand, each with the marks
+"""A class of four hundred submissions of kinds written down beforehand, each with the marks
 that a fair teacher gives: answers that took no calculation earn what they happen to be right in, and at
 most 5 % more; honest work with one early mistake loses that mistake alone."""
 
@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import openpyxl
 import pytest
 from conftest import SAMPLES, thorough
 
@@ -21,8 +20,6 @@ from attn_xl.models.build import attend
 from attn_xl.models.computation import Computation
 from attn_xl.settings import Settings
 from attn_xl.teaching.answer_key import read_keys
-from attn_xl.teaching.grading.grade_class import grade_class
-from attn_xl.teaching.grading.known_slips import slips
 from attn_xl.teaching.grading.marking import Entry, mark, near, read_entry
 from attn_xl.teaching.lessons.blanks import Lesson, chosen_cells, results_of, unit_of
 from attn_xl.teaching.lessons.class_lessons import write_class
@@ -76,41 +73,12 @@ def a_constant_each(one: Exercise, rng: np.random.Generator) -> Answers:
     return {node: np.full(node.shape, float(rng.integers(0, 9))) for node in one.opened}
 
 
-def input_copied(one: Exercise, _: np.random.Generator) -> Answers:
-    return {node: fitted(one.input, node) for node in one.opened}
-
-
-def sheet_above_copied(one: Exercise, _: np.random.Generator) -> Answers:
-    made: Answers = {}
-    for node in one.opened:
-        above = [made.get(p, p.values) for p in node.parents if 1 not in p.shape]
-        made[node] = fitted(above[0] if above else one.input, node)
-    return made
-
-
-def random_decimals(one: Exercise, rng: np.random.Generator) -> Answers:
-    return {node: rng.normal(0, 2, node.shape).round(2) for node in one.opened}
-
-
-def random_shares(one: Exercise, rng: np.random.Generator) -> Answers:
-    return {node: rng.random(node.shape).round(2) for node in one.opened}
-
-
-def random_digits(one: Exercise, rng: np.random.Generator) -> Answers:
-    return {node: rng.integers(0, 10, node.shape).astype(float) for node in one.opened}
-
-
 EMPTY: dict[str, Callable[..., Answers]] = {
     "zeros": constant(0.0),
     "zeros, and 0.2 for weights": constant(0.0, 0.2),
     "ones": constant(1.0),
     "one half": constant(0.5),
     "a constant each": a_constant_each,
-    "the input": input_copied,
-    "the sheet above": sheet_above_copied,
-    "random decimals": random_decimals,
-    "random shares": random_shares,
-    "random digits": random_digits,
 }
 
 
@@ -169,7 +137,7 @@ MORE = [*QUICK, ("encoder.xlsx", 2, False), ("cross.xlsx", 2, False), ("multi-he
 
 
 def test_a_class_is_marked_fairly() -> None:
-    found = [said for made in QUICK for said in unfair(exercise(*made), 10)]
+    found = [said for made in QUICK for said in unfair(exercise(*made), 15)]
     assert len(found) >= 400
     wrong = [said for said in found if said]
     assert len(wrong) <= 0.01 * len(found), wrong
@@ -218,33 +186,3 @@ def test_practice_and_exam_have_different_numbers(tmp_path: Path) -> None:
         )
         keys.append(read_keys(key).keys["s1"])
     assert [*keys[0].given.values()] != [*keys[1].given.values()]
-
-
-def test_another_students_numbers_are_said_to_be_theirs(tmp_path: Path) -> None:
-    roster = tmp_path / "class.csv"
-    roster.write_text("id,name\n" + "".join(f"s{n},Student {n}\n" for n in range(8)))
-    tables = attn_xl.read_tables(SAMPLES / "by-hand.xlsx")
-    folder = tmp_path / "class"
-    students, key = write_class(tables, roster, folder, settings=Settings(), lesson=Lesson(), jobs=1)
-    keys = read_keys(key)
-    for own, source in (("s1", "s2"), ("s3", "s3"), ("s4", "")):
-        path = folder / next(student.file for student in students if student.id == own)
-        book = openpyxl.load_workbook(path)
-        rng = np.random.default_rng(0)
-        for place, number in keys.keys[source or own].answers.items():
-            sheet, _, cell = place.rpartition("!")
-            book[sheet][cell] = number if source else float(rng.integers(0, 9))
-        book.save(path)
-    said = {one.id: " ".join(one.remarks) for one in grade_class([folder], answers=key, jobs=1)}
-    assert (
-        "wrong numbers are right in the lesson of s2. By chance, this happens less than" in said["s1"]
-    )
-    assert all("By chance" not in said[one] for one in said if one != "s1")
-
-
-def test_zeros_alone_name_no_slip() -> None:
-    one = exercise("by-hand.xlsx", 2, False)
-    found = recompute(results_of(one.computation), {}).shown
-    for node in one.opened:
-        cells = [(row, column) for row, column in np.ndindex(*node.shape) if node.values[row, column]]
-        assert {*slips(node, dict.fromkeys(cells[:4], (0.0, found))).values()} == {""}

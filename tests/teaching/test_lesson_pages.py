@@ -1,4 +1,4 @@
-"""What a teacher sees of a lesson and of an exam: names, texts, pages, answers to predictions."""
+"""What a teacher sees of a lesson and of an exam: names, texts, pages."""
 
 from __future__ import annotations
 
@@ -11,22 +11,17 @@ import numpy as np
 import openpyxl
 import pytest
 from conftest import SAMPLES, alike, by_libreoffice, verify
-from test_languages import cut_off
-from test_sixty import RIGHT, TABLES
+from test_sixty import TABLES
 
 from attn_xl import read_tables
-from attn_xl.settings import Arrangement, Language, Settings
+from attn_xl.settings import Arrangement, Settings
 from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
 from attn_xl.teaching.grading.grade_class import grade_class
-from attn_xl.teaching.grading.grade_sheets import grades_layout
-from attn_xl.teaching.grading.results import Graded, Prediction, Status
 from attn_xl.teaching.lessons.blanks import Lesson
 from attn_xl.teaching.lessons.lesson import write_lesson
-from attn_xl.teaching.lessons.pages import LINE
-from attn_xl.teaching.lessons.predictions import came_out
+from attn_xl.text import text_width
 from attn_xl.workbook.layout.layout import Layout
 from attn_xl.workbook.layout.page import NOTHING
-from attn_xl.workbook.write import write_layout
 
 CANVAS = Settings(layout=Arrangement.layers)
 STEPS = ["Q", "K", "V", "Scores", "Scaled", "Softmax", "Output"]
@@ -99,30 +94,6 @@ def test_a_repeated_word_does_not_answer_itself(level: int, tmp_path: Path) -> N
     verify(path)
 
 
-def test_predictions_are_answered_once_a_step_is_right(tmp_path: Path) -> None:
-    from ironcalc import load_from_xlsx
-
-    path = tmp_path / "l.xlsx"
-    write_lesson(TABLES, path, settings=Settings())
-    book = openpyxl.load_workbook(path)
-    for step in STEPS[:-1]:
-        for row, column in np.ndindex(*RIGHT[step].shape):
-            book[step].cell(5 + row, 2 + column).value = float(RIGHT[step][row, column])
-    book.save(path)
-    model = load_from_xlsx(str(path), "en", "UTC", "en")
-    model.evaluate()
-    said = {s: model.get_formatted_cell_value(0, FIRST + i, 9) for i, s in enumerate(STEPS)}
-    assert said.pop("Output") == ""
-    assert all(said.values())
-    top = RIGHT["Softmax"][0].max()
-    assert said["Softmax"].startswith(f"At “the”, with {top:.2f} of its attention.")
-    scores, scaled = np.ptp(RIGHT["Scores"][0]), np.ptp(RIGHT["Scaled"][0])
-    assert f"the largest was {scores:g} and is {scaled:g}. Why by √d_k?" in said["Scaled"]
-    choices = {str(dv.sqref): dv.formula1 for dv in book["Lesson"].data_validations.dataValidation}
-    assert choices[f"D{FIRST + 3}"] == '"cat,chased,mouse,the"'
-    assert "same order; smaller differences" in choices[f"D{FIRST + 4}"]
-
-
 def test_a_lesson_prints_on_few_pages(tmp_path: Path) -> None:
     """Its cover on one page, its steps on another."""
     path = tmp_path / "l.xlsx"
@@ -161,12 +132,11 @@ def test_pages_that_libreoffice_prints(tmp_path: Path) -> None:
     assert [len(re.findall(rb"/Type */Page\b", path.read_bytes())) for path in printed] == [4, 3]
 
 
-@pytest.mark.parametrize("language", ["en", "de"])
-def test_the_sample_prints_on_three_pages(language: str, tmp_path: Path) -> None:
-    """Each sheet on one; `Settings` and what waits for numbers on none; the answers to the predictions
-    on none either, so that the first page fills its paper with letters of more than 6 points."""
+def test_the_sample_prints_on_three_pages(tmp_path: Path) -> None:
+    """Each sheet on one; `Settings` and what waits for numbers on none. The letters of the first page
+    have more than 6 points."""
     path = tmp_path / "l.xlsx"
-    settings = Settings(layout=Arrangement.layers, controls=True, language=Language(language))
+    settings = Settings(layout=Arrangement.layers, controls=True)
     write_lesson(TABLES, path, settings=settings)
     verify(path)
     book = openpyxl.load_workbook(path)
@@ -182,77 +152,39 @@ def test_the_sample_prints_on_three_pages(language: str, tmp_path: Path) -> None
     assert points > 6
 
 
-def test_words_that_tie_are_all_right(tmp_path: Path) -> None:
-    """Two words with equal numbers tie for the best match: the lesson names both, either is right."""
-    from ironcalc import load_from_xlsx
-
-    table = tmp_path / "tie.csv"
-    table.write_text("word,a,b\nfox,1,0\ncat,3,2\ndog,3,2\n")
-    settings = Settings(layout=Arrangement.layers, random_weights=3)
-    path, key = tmp_path / "l.xlsx", tmp_path / "key.xlsx"
-    layout = write_lesson(read_tables(table), path, settings=settings, answers=key)
-    nodes = {node.name: node for node in layout.blanks.open}
-    solved = openpyxl.load_workbook(key, data_only=True)
-    book = openpyxl.load_workbook(path)
-    for node in nodes.values():
-        place = layout.blocks[node].place
-        for cell in (c for row in book[place.sheet][place.range.replace("$", "")] for c in row):
-            cell.value = solved[place.sheet][cell.coordinate].value
-    book.save(path)
-    model = load_from_xlsx(str(path), "en", "UTC", "en")
-    model.evaluate()
-    said = model.get_formatted_cell_value(0, FIRST + STEPS.index("Softmax"), 9)
-    tied = came_out(nodes["Softmax"])
-    assert len(tied) == 2
-    assert said.startswith(f"At “{tied[0]}” / “{tied[1]}”, with ")
-
-
-@pytest.mark.parametrize(
-    ("expected", "outcome"),
-    [
-        ("no", "as it came out"),
-        ("No, since equal rows give equal queries", "as it came out"),
-        ("yes: the words differ", "otherwise"),
-        ("not that I know", "in words"),
-        ("nobody", "in words"),
-        ("", "no prediction"),
-    ],
-)
-def test_a_prediction_may_be_followed_by_its_reason(expected: str, outcome: str) -> None:
-    assert Prediction(expected, ("no",), ("no", "yes")).outcome == outcome
+def cut_off(path: Path) -> set[str]:
+    """The cells whose text ends at a cell beside them that is not blank."""
+    found = set()
+    for sheet in openpyxl.load_workbook(path).worksheets:
+        widths = {
+            number: column.width
+            for column in sheet.column_dimensions.values()
+            for number in range(column.min or 0, (column.max or 0) + 1)
+        }
+        merged = {(one.min_row, one.min_col): one.max_col for one in sheet.merged_cells.ranges}
+        for row in sheet.iter_rows():
+            for cell in row:
+                aligned = cell.alignment
+                if not isinstance(cell.value, str) or aligned.wrap_text or cell.value.startswith("="):
+                    continue
+                if aligned.horizontal == "right":
+                    continue
+                last = merged.get((cell.row, cell.column), cell.column)
+                room = sum(widths.get(column, 8.43) for column in range(cell.column, last + 1))
+                while last < sheet.max_column and sheet.cell(cell.row, last + 1).value is None:
+                    last += 1
+                    room += widths.get(last, 8.43)
+                if last < sheet.max_column and text_width(cell.value) > room + 1.5:
+                    found.add(f"{sheet.title}!{cell.coordinate}")
+    return found
 
 
-def test_of_choices_that_begin_alike_the_longest_counts() -> None:
-    given = Prediction(
-        "same order; smaller differences",
-        ("same order",),
-        ("same order", "same order; smaller differences"),
-    )
-    assert given.outcome == "otherwise"
-
-
-@alike
-@pytest.mark.parametrize("language", Language)
 @pytest.mark.parametrize("layout", [Arrangement.layers, Arrangement.sheets])
-def test_no_text_is_cut_off_in_a_lesson_and_its_feedback(
-    layout: Arrangement, language: Language, tmp_path: Path
-) -> None:
+def test_no_text_is_cut_off_in_a_lesson_and_its_feedback(layout: Arrangement, tmp_path: Path) -> None:
     """Headings of marks stand beside each other, over columns that are narrow."""
     path, back = tmp_path / "lesson.xlsx", tmp_path / "back"
-    settings = Settings(layout=layout, language=language, controls=True)
+    settings = Settings(layout=layout, controls=True)
     write_lesson(read_tables(SAMPLES / "by-hand.xlsx"), path, settings=settings, lesson=Lesson(level=3))
     assert cut_off(path) == set()
     grade_class([path], feedback=back, jobs=1)
     assert cut_off(back / "lesson.xlsx") == set()
-
-
-def test_rows_of_predictions_hold_their_lines(tmp_path: Path) -> None:
-    """An answer that takes several lines does not run into the next student's."""
-    long = "each word by itself, and each of them as much as all the others"
-    one = Graded(Path("one.xlsx"), Status.marked, predictions={"Q": Prediction(long, ("no",))})
-    short = replace(one, predictions={"Q": Prediction("no", ("no",))})
-    write_layout(grades_layout([one, short]), tmp_path / "grades.xlsx")
-    sheet = openpyxl.load_workbook(tmp_path / "grades.xlsx")["Predictions"]
-    (row,) = [cell.row for line in sheet for cell in line if cell.value == long]
-    assert sheet.row_dimensions[row].height > 3 * LINE
-    assert sheet.row_dimensions[row + 1].height < 2 * LINE

@@ -12,7 +12,6 @@ import numpy as np
 from attn_xl.choices import Language
 from attn_xl.graph.recompute import follows
 from attn_xl.languages import current_language, first_of, translate, translate_count
-from attn_xl.settings import Settings
 from attn_xl.spreadsheets.addresses import Place, address
 from attn_xl.tables.written.written_book import WrittenBook
 from attn_xl.teaching.lessons.blanks import results_of
@@ -26,7 +25,7 @@ from attn_xl.workbook.write import write_layout
 
 from .assignment import Assignment
 from .marking import Marking, Verdict
-from .results import CellMark, Graded, sentence
+from .results import CellMark, Graded
 
 FEEDBACK = "Feedback"
 MARKS = {
@@ -36,12 +35,12 @@ MARKS = {
     Verdict.blank: "–",
     Verdict.not_a_number: "#",
 }
-WIDTHS = {1: 22.0, 2: 34.0, 3: 13.0, 4: 18.0, 5: 13.0, 6: 2.0, 7: 56.0, 8: 62.0}
+WIDTHS = {1: 22.0, 2: 34.0, 3: 13.0, 4: 18.0, 5: 13.0, 6: 2.0, 7: 56.0, 8: 30.0}
 NUMERIC = (3, 4, 5)
 DECIMALS = 4
 MOST_ROWS = 2000
-MOST_LISTED, MOST_UNEXPLAINED = 8, 4
-"""Further cells that a line lists; cells of a step with lines of their own, without a known slip."""
+MOST_LISTED, MOST_LINES = 8, 4
+"""Further cells that a line lists; wrong cells of a step with lines of their own."""
 
 
 def write_feedback(
@@ -50,15 +49,13 @@ def write_feedback(
     marking: Marking,
     path: Path,
     template: str | Path,
-    ramp: Sequence[Sheet] = (),
 ) -> None:
-    """Write the marked copy of a submission, with the marked pages of a ramp in front if it has one.
+    """Write the marked copy of a submission.
 
     Raises:
         OutputError: if the file cannot be written.
     """
     layout = feedback_layout(graded, assignment, marking)
-    layout = replace(layout, sheets=(*ramp, *layout.sheets))
     settings = replace(assignment.settings, language=Language(current_language()))
     write_layout(layout, path, template=template, settings=settings, source=graded.file)
 
@@ -75,15 +72,6 @@ def feedback_layout(graded: Graded, assignment: Assignment, marking: Marking) ->
     sheets = tuple(_marked(sheet, marking) for sheet in layout.sheets)
     places = {one.block.name: one.block.place.sheet for one in assignment.exercises}
     return replace(layout, sheets=sheets, cover=_feedback_page(graded, places))
-
-
-def write_ramp_feedback(
-    graded: Graded, ramp: Sequence[Sheet], path: Path, template: str | Path
-) -> None:
-    """Write the marked copy of a ramp, as `write_feedback`."""
-    layout = Layout(FEEDBACK, {}, tuple(ramp), overview=False, cover=_feedback_page(graded, {}))
-    settings = Settings(language=Language(current_language()))
-    write_layout(layout, path, template=template, settings=settings, source=graded.file)
 
 
 def _marked(sheet: Sheet, marking: Marking) -> Sheet:
@@ -175,9 +163,9 @@ def _feedback_page(graded: Graded, places: Mapping[str, str]) -> Sheet:
 def _mistakes(
     graded: Graded, places: Mapping[str, str], row: int, heights: dict[int, float]
 ) -> list[Cell]:
-    """The table of mistakes: a line for each step and cause, with the numbers of its first cell. Blank
-    cells are not listed."""
-    mistakes = by_cause(graded.cells)
+    """The table of mistakes: of each step the first few, the rest in one line. Blank cells are not
+    listed."""
+    mistakes = by_step(graded.cells)
     if not mistakes:
         blank = any(one.verdict is Verdict.blank for one in graded.cells)
         if blank:
@@ -187,14 +175,13 @@ def _mistakes(
         return [Cell(row, 1, text, style="attn step")]
     heads = (
         translate("cell"), translate("name"), translate("you entered"), translate("from your numbers"),
-        translate("right"), "", translate("calculation"), translate("likely slip"),
+        translate("right"), "", translate("calculation"), translate("other cells"),
     )  # fmt: skip
     cells = _heads(row, heads)
     for number, alike in enumerate(mistakes[:MOST_ROWS], row + 1):
         one = alike[0]
-        guess = sentence(one.guess) or one.differs
         rest = first_of([other.cell.rpartition("!")[2] for other in alike[1:]], MOST_LISTED)
-        guess = f"{guess} {translate('Also in {cells}.', cells=rest)}".strip() if rest else guess
+        rest = translate("Also wrong: {cells}.", cells=rest) if rest else ""
         entered: float | str = one.entered if one.number is None else one.number
         link = places.get(one.step, one.step)
         cells.append(Cell(number, 1, one.cell, style="attn link", wrap=True, link=link))
@@ -205,9 +192,9 @@ def _mistakes(
             cells.append(
                 Cell(number, column, value, "", style, False, True, number_format=shown, align="right")
             )
-        for column, text in ((2, one.name), (7, one.worked), (8, guess)):
+        for column, text in ((2, one.name), (7, one.worked), (8, rest)):
             cells.append(Cell(number, column, text, style="attn text", wrap=True))
-        texts = ((one.name, 2), (one.worked, 7), (guess, 8))
+        texts = ((one.name, 2), (one.worked, 7), (rest, 8))
         heights[number] = max(row_height(text, WIDTHS[column]) for text, column in texts)
     if len(mistakes) > MOST_ROWS:
         cells.append(
@@ -218,19 +205,14 @@ def _mistakes(
     return cells
 
 
-def by_cause(cells: Sequence[CellMark]) -> list[list[CellMark]]:
-    """The wrong cells, those of a step with the same likely slip together. Cells of a step that no
-    known slip explains are together as well, after the first few."""
-    groups: dict[tuple[object, ...], list[CellMark]] = {}
-    unexplained: Counter[str] = Counter()
+def by_step(cells: Sequence[CellMark]) -> list[list[CellMark]]:
+    """The wrong cells; those of a step are together after the first few."""
+    groups: dict[tuple[str, int], list[CellMark]] = {}
+    wrong: Counter[str] = Counter()
     for one in cells:
-        if one.verdict not in (Verdict.wrong, Verdict.not_a_number):
-            continue
-        key: tuple[object, ...] = one.step, one.verdict, one.guess
-        if not one.guess:
-            unexplained[one.step] += 1
-            key = one.step, "", min(unexplained[one.step], MOST_UNEXPLAINED)
-        groups.setdefault(key, []).append(one)
+        if one.verdict in (Verdict.wrong, Verdict.not_a_number):
+            wrong[one.step] += 1
+            groups.setdefault((one.step, min(wrong[one.step], MOST_LINES)), []).append(one)
     return list(groups.values())
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
 from operator import attrgetter
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from attn_xl.errors import CallError, OutputError
 from attn_xl.languages import current_language, in_a_row, translate, translate_count
@@ -18,12 +18,11 @@ from attn_xl.teaching.answer_key import Keys, read_keys
 from attn_xl.teaching.roster import Student
 from attn_xl.workbook.templates import find_template
 
-from .copying import copied_from
 from .grade_file import Submission, grade_one, named_after
-from .handed_in import HandedIn, files_in, handed_in, write_zip
 from .results import Graded, Status
 
-ZIP = ".zip"
+_JUNK = re.compile(r"\.(?!~lock)|Thumbs\.db$|desktop\.ini$")
+"""Files that systems add to a folder."""
 
 
 def grade_class(
@@ -38,11 +37,9 @@ def grade_class(
     """Mark the submissions of a class.
 
     Args:
-        files: the workbooks; a folder stands for all files in it and its subfolders, and a .zip, as
-            learning platforms export it, for those in it.
+        files: the workbooks; a folder stands for all files in it and its subfolders.
         answers: the answer key of the class, or the solved workbook of a lesson for all.
-        feedback: a folder for marked copies, created if missing; or a .zip, in which they have the
-            names of the submissions.
+        feedback: a folder for marked copies, created if missing.
         template: the look of the marked copies.
         jobs: number of files to mark in parallel.
         force: whether to replace existing marked copies.
@@ -53,54 +50,20 @@ def grade_class(
 
     Raises:
         CallError: if there are no files, or a marked copy exists already.
-        InputError: if the key or a .zip cannot be used.
-        OutputError: if the folder or the .zip cannot be written.
+        InputError: if the key cannot be used.
+        OutputError: if the folder cannot be written.
     """
     paths = submitted(files)
     keys = read_keys(answers) if answers else None
     look = find_template(template)
-    others = [*filter(None, [answers]), look]
     named = {path for path in files if path in paths}
-    with (
-        handed_in(paths, [path for path in paths if path not in named]) as submissions,
-        TemporaryDirectory(prefix="attn-xl-") as temporary,
-    ):
-        zipped = feedback is not None and feedback.suffix.lower() == ZIP
-        if zipped and feedback is not None:
-            check_output(feedback, force=force, sources=[*paths, *others])
-        into = Path(temporary) if zipped else feedback
-        copies = _feedback_paths(submissions, into, force, [*paths, *others])
-        tasks = [
-            Submission(one.path, answers, copy, look, one.named, current_language())
-            for one, copy in zip(submissions, copies)
-        ]
-        marked = dict(
-            in_parallel(grade_one, tasks, jobs=jobs, label="Marking", file_of=attrgetter("path"))
-        )
-        results = [marked[number] for number in range(len(tasks))]
-        graded = together(results, keys)
-        if zipped and feedback is not None:
-            roots = _roots(files)
-            back = [
-                (_name_in_zip(one, roots), copy)
-                for one, copy in zip(submissions, copies)
-                if copy is not None and copy.exists()
-            ]
-            write_zip(feedback, back)
-    return graded
-
-
-def _roots(files: Sequence[Path]) -> list[Path]:
-    return [path for path in files if path.is_dir()]
-
-
-def _name_in_zip(one: HandedIn, folders: Sequence[Path]) -> str:
-    """The name of a marked copy: that of its submission in its .zip or folder."""
-    name = one.name
-    for folder in folders:
-        if folder in one.path.parents:
-            name = one.path.relative_to(folder).as_posix()
-    return f"{name.rpartition('.')[0]}.xlsx"
+    copies = _feedback_paths(paths, feedback, force, [*paths, *filter(None, [answers]), look])
+    tasks = [
+        Submission(path, answers, copy, look, path in named, current_language())
+        for path, copy in zip(paths, copies)
+    ]
+    marked = dict(in_parallel(grade_one, tasks, jobs=jobs, label="Marking", file_of=attrgetter("path")))
+    return together([marked[number] for number in range(len(tasks))], keys)
 
 
 def submitted(files: Sequence[Path]) -> list[Path]:
@@ -121,23 +84,23 @@ def submitted(files: Sequence[Path]) -> list[Path]:
 
 def _expand(path: Path) -> list[Path]:
     if path.is_dir():
-        return files_in(path)
+        return sorted(one for one in path.rglob("*") if one.is_file() and not _JUNK.match(one.name))
     if not path.exists() and any(letter in path.name for letter in "*?"):
         return sorted(path.parent.glob(path.name))
     return [path]
 
 
 def _feedback_paths(
-    submissions: Sequence[HandedIn], folder: Path | None, force: bool, others: Sequence[Path]
+    paths: Sequence[Path], folder: Path | None, force: bool, others: Sequence[Path]
 ) -> list[Path | None]:
     """The path of each marked copy, named after its file."""
     if folder is None:
-        return [None] * len(submissions)
+        return [None] * len(paths)
     if folder.exists() and not folder.is_dir():
         raise CallError(f"{folder}: is a file; --feedback takes a folder.")
     taken: set[str] = set()
     copies: list[Path | None] = []
-    for path in (one.path for one in submissions):
+    for path in paths:
         stem = path.stem
         if stem.casefold() in taken:  # equal file names in one folder per student
             stem = f"{path.parent.name}-{stem}"
@@ -182,8 +145,6 @@ def together(found: Sequence[Graded], keys: Keys | None) -> list[Graded]:
                 counts = translate("The best one counts: {file}.", file=best.file)
             remarks.insert(0, f"{also} {counts}")
             status = status if best is one else Status.repeated
-        if keys and one.id in keys.keys and (copied := copied_from(one, keys)):
-            remarks.insert(0, copied)
         if one.path in copies:
             files_alike = in_a_row(copies[one.path])
             remarks.insert(0, translate("Identical, byte for byte, to {files}.", files=files_alike))

@@ -23,18 +23,17 @@ from attn_xl.languages import (
     speaking,
     translate,
 )
+from attn_xl.outputs import SPREADSHEETS
 from attn_xl.settings import Settings
-from attn_xl.spreadsheets.numerals import as_text, is_number
+from attn_xl.spreadsheets.numerals import as_text
 from attn_xl.tables.written.record import read_record
 from attn_xl.tables.written.reopen import reopened, shown_choice, switches
 from attn_xl.tables.written.written_book import WrittenBook
 from attn_xl.teaching.answer_key import Keys, is_key, is_solved, read_keys
 from attn_xl.teaching.lessons.blanks import results_of
-from attn_xl.teaching.lessons.pages import COVER, name_of
-from attn_xl.teaching.lessons.predictions import came_out, choices_of
-from attn_xl.teaching.lessons.ramp import KIND, LANGUAGE, RAMP, SEED
+from attn_xl.teaching.lessons.pages import COVER
 from attn_xl.teaching.roster import Student, file_name
-from attn_xl.text import clean, shortened
+from attn_xl.text import clean
 from attn_xl.views.cell_names import CellNames, Element
 from attn_xl.views.explanation import figure, worked_with
 from attn_xl.workbook.templates import DEFAULT
@@ -48,18 +47,13 @@ from .assignment import (
     from_key,
     from_record,
 )
-from .feedback import is_feedback, write_feedback, write_ramp_feedback
-from .first_difference import first_difference
-from .grade_ramp import RampMarks, mark_ramp
-from .handed_in import ASK, owner_of, why_not
-from .known_slips import Wrong, slips
+from .feedback import is_feedback, write_feedback
 from .marking import Entries, Entry, Marking, Verdict, mark, no_entries, read_entry
-from .results import CellMark, Graded, Prediction, Status, is_grades
+from .results import CellMark, Graded, Status, is_grades
 
 DECIMALS, MOST_TERMS, MOST_LISTED = 4, 12, 5
 _AS_TEXT = message("Numbers typed as text: {cells}.")
 _NO_NUMBERS = message("Not numbers: {cells}.")
-LONGEST_PREDICTION = 300
 
 
 @dataclass(frozen=True)
@@ -101,9 +95,8 @@ def _graded(submission: Submission) -> Graded:
     path = submission.path
     if path.name.startswith(("~$", ".~lock.")):
         return _skipped(path, translate("a lock file of a spreadsheet program"))
-    why = why_not(path)
-    if why and (not submission.named or path.suffix.lower() in ASK):
-        return _skipped(path, why)
+    if not submission.named and path.suffix.lower() not in SPREADSHEETS:
+        return _skipped(path, translate("not a spreadsheet. Ask for the .xlsx"))
     book = WrittenBook.read(path)
     for known, what in (
         (is_key, translate("an answer key")),
@@ -115,7 +108,7 @@ def _graded(submission: Submission) -> Graded:
             return _skipped(path, what)
     lines = read_record(book.grids)
     record = {name: value for name, value, _ in lines or ()}
-    own = as_text(record.get(LANGUAGE, ""))
+    own = as_text(record.get("language", ""))
     chosen = current_language() != ENGLISH or own not in LANGUAGES
     with speaking(current_language() if chosen else own):
         return _graded_book(submission, book, lines, record)
@@ -130,8 +123,6 @@ def _graded_book(
     path = submission.path
     keys = _keys(submission.key) if submission.key else None
     student = Student(clean(_student_id(record)), clean(record.get("lesson name", "")), "")
-    if record.get(KIND) == RAMP:
-        return _graded_ramp(submission, book, record, student)
     remarks: list[str] = []
     remarks += edited_record(lines or ())
     owner = _in_key(keys, student.id, path) if keys and not keys.solved else None
@@ -170,8 +161,7 @@ def _graded_book(
         remarks += changed_since(opened, assignment)
         remarks += _switches(book, assignment.settings)
     if not student.id:
-        named = owner_of(path)
-        student = Student(named.number, _written_name(book) or named.name, "")
+        student = replace(student, name=_written_name(book))
     entries, unmarked, odd = _entries(book, assignment)
     opened_cells = {one.block.node: one.cells for one in assignment.exercises}
     marking = mark(results_of(assignment.computation), opened_cells, entries, assignment.tolerance)
@@ -181,9 +171,6 @@ def _graded_book(
         for one in assignment.exercises
         if one.block.name not in unmarked
     }
-    ramp = _ramp(book, record)
-    if ramp:
-        steps, cells, odd = {**ramp.steps, **steps}, (*ramp.cells, *cells), [*ramp.remarks, *odd]
     graded = Graded(
         path=path,
         status=Status.marked,
@@ -192,62 +179,16 @@ def _graded_book(
         steps=steps,
         cells=cells,
         remarks=(*remarks, *odd),
-        unmarked=(*(ramp.unmarked if ramp else ()), *unmarked),
-        predictions=_predictions(book, assignment),
+        unmarked=unmarked,
     )
     if submission.feedback is None:
         return graded
     try:
-        write_feedback(
-            graded,
-            assignment,
-            marking,
-            submission.feedback,
-            submission.template,
-            ramp.sheets if ramp else (),
-        )
+        write_feedback(graded, assignment, marking, submission.feedback, submission.template)
     except AttnXlError as error:
         return replace(
             graded, remarks=(*graded.remarks, translate("No feedback: {error}", error=error))
         )
-    return replace(graded, feedback=submission.feedback.name)
-
-
-def _ramp(book: WrittenBook, record: Mapping[str, Any]) -> RampMarks | None:
-    """The marks of the pages of a ramp; None if the workbook was written without them."""
-    seed = record.get(SEED)
-    if not is_number(seed):
-        return None
-    own = as_text(record.get(LANGUAGE, ""))
-    return mark_ramp(book, int(seed), _student_id(record), own if own in LANGUAGES else ENGLISH)
-
-
-def _graded_ramp(
-    submission: Submission, book: WrittenBook, record: Mapping[str, Any], student: Student
-) -> Graded:
-    ramp = _ramp(book, record)
-    if ramp is None:
-        raise InputError(f"{submission.path}: the sheet 'Settings' has no number for {SEED!r}.")
-    if not student.id:
-        named = owner_of(submission.path)
-        student = Student(named.number, named.name, "")
-    graded = Graded(
-        path=submission.path,
-        status=Status.marked,
-        id=student.id,
-        name=student.name,
-        steps=ramp.steps,
-        cells=ramp.cells,
-        remarks=ramp.remarks,
-        unmarked=ramp.unmarked,
-    )
-    if submission.feedback is None:
-        return graded
-    try:
-        write_ramp_feedback(graded, ramp.sheets, submission.feedback, submission.template)
-    except AttnXlError as error:
-        remark = translate("No feedback: {error}", error=error)
-        return replace(graded, remarks=(*graded.remarks, remark))
     return replace(graded, feedback=submission.feedback.name)
 
 
@@ -305,23 +246,6 @@ def _written_name(book: WrittenBook) -> str:
     """The name that a student wrote on the first page."""
     named = [row for row in range(3, 9) if book.text(COVER, row, 1)]  # after the title and its note
     return book.text(COVER, named[0], 2)[:100] if named else ""
-
-
-def _predictions(book: WrittenBook, assignment: Assignment) -> dict[str, Prediction]:
-    """What the student wrote on the first page before each step."""
-    lines = range(5, len(book.grids.get(COVER, [])) + 1)
-    written = {book.text(COVER, row, 1): book.text(COVER, row, 4) for row in lines}
-    owners = {block.node: sheet for sheet in assignment.layout.sheets for block in sheet.blocks}
-    names = {name_of(owners[one.block.node], one.block.node): one.block for one in assignment.exercises}
-    with speaking(assignment.settings.language.value):  # the choices are in the lesson's
-        return {
-            name: Prediction(
-                shortened(written.get(name, ""), LONGEST_PREDICTION),
-                came_out(block.node),
-                choices_of(block.node),
-            )
-            for name, block in names.items()
-        }
 
 
 def _switches(book: WrittenBook, settings: Settings) -> list[str]:
@@ -422,7 +346,7 @@ def _sheet_remarks(sheets: dict[str, list[str]]) -> list[str]:
 
 
 def _cell_marks(assignment: Assignment, marking: Marking) -> list[CellMark]:
-    """The cells that are not right, each with its calculation and likely slip."""
+    """The cells that are not right, each with its calculation."""
     names = CellNames(assignment.computation, assignment.layout)
     own = marking.numbers.shown
     truth = {node: node.values for node in walk(results_of(assignment.computation))}
@@ -430,8 +354,6 @@ def _cell_marks(assignment: Assignment, marking: Marking) -> list[CellMark]:
     for one in assignment.exercises:
         node = one.block.node
         expected = marking.numbers.expected[node]
-        entered: dict[tuple[int, int], Wrong] = {}
-        at, marks = [], []
         for row, column in np.argwhere(one.cells).tolist():
             verdict = marking.verdicts[node][row][column]
             if verdict is None or verdict is Verdict.right:
@@ -441,10 +363,7 @@ def _cell_marks(assignment: Assignment, marking: Marking) -> list[CellMark]:
             entry = marking.entries[node][row][column]
             cell = Element(node, row, column)
             numbers = own if known else truth
-            if verdict is Verdict.wrong and entry.number is not None:
-                entered[row, column] = entry.number, numbers
-            at.append((row, column))
-            marks.append(
+            cell_marks.append(
                 CellMark(
                     step=one.block.name,
                     cell=one.cell(row, column),
@@ -457,13 +376,6 @@ def _cell_marks(assignment: Assignment, marking: Marking) -> list[CellMark]:
                     worked=_worked(cell, names, numbers, verdict),
                 )
             )
-        guesses = slips(node, entered)
-        for place, one_mark in zip(at, marks):
-            guess, differs = guesses.get(place, ""), ""
-            if place in entered and not guess:
-                number, known_numbers = entered[place]
-                differs = first_difference(node, *place, number, known_numbers)
-            cell_marks.append(replace(one_mark, guess=guess, differs=differs))
     return cell_marks
 
 

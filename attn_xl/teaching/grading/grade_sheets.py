@@ -3,22 +3,17 @@ right."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from attn_xl.languages import message, translate, translate_count
-from attn_xl.spreadsheets.addresses import MAX_COLUMNS, Place, address
+from attn_xl.spreadsheets.addresses import MAX_COLUMNS, address
 from attn_xl.teaching.lessons.pages import row_height
-from attn_xl.teaching.lessons.predictions import BETWEEN
 from attn_xl.teaching.lessons.sentences import literal
 from attn_xl.workbook.layout.layout import Layout, Sheet
-from attn_xl.workbook.layout.page import Cell, Chart, Extras, Series, Tint
+from attn_xl.workbook.layout.page import Cell, Extras, Tint
 
 from .feedback import number_format
-from .results import CELLS, GRADES, PREDICTED, Graded, Prediction, Status
-
-PREDICTIONS = "Predictions"
-ROWS_OF_CHART, WIDTH_OF_ANSWER = 16, 18.0
+from .results import CELLS, GRADES, Graded, Status
 
 HEADS = (
     message("id"), message("name"), message("file"), message("status"), message("total"),
@@ -27,7 +22,7 @@ HEADS = (
 LAST = message("remarks")
 CELL_HEADS = (
     message("id"), message("name"), message("cell"), message("name of cell"), message("mark"),
-    message("entered"), message("right"), message("from their numbers"), "", message("reason"),
+    message("entered"), message("right"), message("from their numbers"), "", message("calculation"),
 )  # fmt: skip
 STATUS, TOTAL, POINTS, MOST = range(4, 8)
 FIRST_ROW, FIRST_STEP = 6, 8
@@ -39,7 +34,7 @@ GOOD, POOR = 0.85, 0.5
 
 def grades_layout(found: Sequence[Graded]) -> Layout:
     """The layout of the workbook of grades."""
-    sheets = (_grades(found), _cells(found), *_predictions(found))
+    sheets = (_grades(found), _cells(found))
     return Layout(translate("Grades"), {}, sheets, overview=False)
 
 
@@ -240,8 +235,8 @@ def _cells(found: Sequence[Graded]) -> Sheet:
                 for column, value in enumerate(numbers, 6)
                 if value is not None and value != ""
             ]  # fmt: skip
-            if mark.why:
-                cells.append(Cell(row, 10, mark.why, style="attn text"))
+            if mark.worked:
+                cells.append(Cell(row, 10, mark.worked, style="attn text"))
             row += 1
     if left_out:
         cells.append(Cell(row, 1, translate("and {number} more", number=left_out)))
@@ -259,65 +254,6 @@ def _cells(found: Sequence[Graded]) -> Sheet:
     }
     extras = Extras(tuple(cells), widths=widths, zoom=100, freeze="E5")
     note = translate(
-        "Every cell that is not right: what was entered, the right number, and the reason."
+        "Every cell that is not right: what was entered, the right number, and its calculation."
     )
     return Sheet(CELLS, CELLS, "", translate("Cells that are not right"), note, (), extras)
-
-
-def _predictions(found: Sequence[Graded]) -> Iterator[Sheet]:
-    """A sheet of what each student expected, what came out, and how the class was divided; none if
-    nobody predicted anything."""
-    marked = [one for one in found if one.status is Status.marked]
-    steps = list(dict.fromkeys(step for one in marked for step in one.predictions))
-    if not any(each.expected for one in marked for each in one.predictions.values()):
-        return
-    cells = [
-        Cell(4, column, head, style="attn heading", align="left" if column == 1 else "right")
-        for column, head in enumerate((translate("step"), *map(translate, PREDICTED)), 1)
-    ]
-    divided = {step: Counter(o.predictions[step].outcome for o in marked if step in o.predictions)
-               for step in steps}  # fmt: skip
-    for row, step in enumerate(steps, 5):
-        cells.append(Cell(row, 1, step, style="attn text"))
-        cells += [
-            Cell(row, column, float(divided[step][outcome]), style="attn text", number_format="0")
-            for column, outcome in enumerate(PREDICTED, 2)
-        ]
-    last = 4 + len(steps)
-    series = tuple(
-        Series(
-            translate(outcome),
-            Place(PREDICTIONS, 5, column, len(steps), 1),
-            Place(PREDICTIONS, 5, 1, len(steps), 1),
-            tuple(float(divided[step][outcome]) for step in steps),
-            tuple(steps),
-        )
-        for column, outcome in enumerate(PREDICTED[:2], 2)
-    )
-    chart = Chart(
-        "bars", translate("What the class expected"), 4, 7, series, y_title=translate("students")
-    )
-    head = max(last, 4 + ROWS_OF_CHART) + 2
-    came_out = translate("came out")
-    texts = [translate("id"), translate("name")]
-    texts += [text for step in steps for text in (step, came_out)]
-    cells += [Cell(head, column, text, style="attn heading", align="left")
-              for column, text in enumerate(texts, 1)]  # fmt: skip
-    heights = {}
-    for row, one in enumerate(marked, head + 1):
-        each = [one.predictions.get(step, Prediction("")) for step in steps]
-        line = [
-            one.id,
-            one.name or one.file,
-            *(t for p in each for t in (p.expected, BETWEEN.join(p.came_out))),
-        ]
-        cells += [
-            Cell(row, column, text, style="attn text", wrap=True)
-            for column, text in enumerate(line, 1)
-            if text
-        ]
-        heights[row] = max(row_height(text, WIDTH_OF_ANSWER) for text in line)
-    widths = dict.fromkeys(range(1, len(texts) + 1), WIDTH_OF_ANSWER)
-    extras = Extras(tuple(cells), (chart,), widths=widths, heights=heights, zoom=100)
-    note = translate("What each student expected of a step, and what came out.")
-    yield Sheet(PREDICTIONS, PREDICTIONS, "", translate("Predictions"), note, (), extras)

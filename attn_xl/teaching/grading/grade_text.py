@@ -15,7 +15,6 @@ from rich.text import Text
 
 from attn_xl.console import console as console_on
 from attn_xl.console import print_unpadded
-from attn_xl.errors import CallError
 from attn_xl.languages import translate
 from attn_xl.spreadsheets.text_files import harmless
 from attn_xl.text import shortened
@@ -42,65 +41,6 @@ def grades_csv(found: Sequence[Graded]) -> str:
         each = [one.steps[step][0] if step in one.steps else "" for step in steps]
         texts = [harmless(text) for text in (one.id, one.name, one.file, one.status.shown)]
         writer.writerow([*texts, total, *points, *each, harmless(" ".join(one.remarks))])
-    return out.getvalue()
-
-
-MOODLE_ID, CANVAS_ID = "ID number", "SIS User ID"
-"""Columns by which the gradebooks know a student, unless another one is chosen."""
-
-
-def moodle_csv(found: Sequence[Graded], id_column: str = "") -> str:
-    """The marks in percent as Moodle's gradebook imports them: one row per student, with remarks as
-    feedback. Who handed nothing in has no mark. Who has no id is left out, since Moodle imports nothing
-    of a file with a row that names no user.
-
-    Source: Moodle documentation, "Grade import": a CSV file with headings, one column of which
-    identifies the user.
-    """
-    rows = [[id_column or MOODLE_ID, "Full name", "Grade", "Feedback"]]
-    rows += [[one.id, one.name, _percent(one), " ".join(one.remarks)]
-             for one in _counted(found) if one.id]  # fmt: skip
-    return _csv(rows)
-
-
-def canvas_csv(found: Sequence[Graded], id_column: str = "", assignment: str = "Lesson") -> str:
-    """The marks in percent as Canvas's gradebook imports them. Canvas needs its five columns in this
-    order; it identifies a student by whichever of the three ids is filled in.
-
-    Source: Canvas Instructor Guide, "How do I import grades in the Gradebook?".
-
-    Raises:
-        CallError: if `id_column` is none of Canvas's.
-    """
-    heads = ["Student", "ID", CANVAS_ID, "SIS Login ID", "Section"]
-    column = id_column or CANVAS_ID
-    if column not in heads[1:4]:
-        raise CallError(f"--id-column is {column!r}; Canvas knows {', '.join(heads[1:4])}.")
-    rows = [[*heads, assignment], ["    Points Possible", "", "", "", "", "100"]]
-    for one in _counted(found):
-        row = [one.name or one.file, "", "", "", "", _percent(one)]
-        row[heads.index(column)] = one.id
-        rows.append(row)
-    return _csv(rows)
-
-
-def without_id(found: Sequence[Graded]) -> list[str]:
-    """Who has a mark but no id, by which a gradebook would know them."""
-    return [_who(one) for one in _counted(found) if not one.id]
-
-
-def _counted(found: Sequence[Graded]) -> list[Graded]:
-    """The students of a class, once each."""
-    return [one for one in found if one.status in (Status.marked, Status.missing)]
-
-
-def _percent(one: Graded) -> str:
-    return "" if one.share is None else f"{100 * one.share:.2f}"
-
-
-def _csv(rows: Sequence[Sequence[str]]) -> str:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows([map(harmless, row) for row in rows])
     return out.getvalue()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import datetime
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from math import isfinite, isnan
@@ -14,14 +14,12 @@ from typing import Any
 import numpy as np
 
 from attn_xl.graph.extent import HIDES
-from attn_xl.graph.node import Node
+from attn_xl.graph.node import Node, Numbers
 from attn_xl.graph.recompute import Entered, Recomputed, recompute
 from attn_xl.languages import in_quotes, message, translate
 from attn_xl.spreadsheets.numerals import ErrorValue, numeral
 from attn_xl.teaching.lessons.blanks import unit_of
 from attn_xl.text import clean, shortened
-
-from .evidence import proven
 
 
 @dataclass(frozen=True)
@@ -177,7 +175,7 @@ def mark(
     A cell is `right` if |entered − right| ≤ tolerance · max(u, |right|), the rule of the live marks in
     a lesson; u is `unit_of` the matrix, 1 unless all of its numbers are small. Otherwise it `followed`
     if it is that close to what its operation gives for the student's own earlier numbers. If one of
-    those is blank or empty (see `evidence`), only the right number counts.
+    those is blank, only the right number counts; a wrong matrix of one repeated number is blank.
 
     Args:
         results: the matrices of a computation.
@@ -203,7 +201,7 @@ def mark(
         entered[node] = Entered(cells, numbers)
     nodes = list(results)
     found = recompute(nodes, entered)
-    following = proven(nodes, entered, found, tolerance)
+    following = _following(nodes, entered, tolerance)
     verdicts = {
         node: [
             [
@@ -223,6 +221,37 @@ def mark(
         for node, cells in opened.items()
     }
     return Marking(opened, entries, verdicts, found)
+
+
+def _following(
+    results: Sequence[Node], entered: Mapping[Node, Entered], tolerance: float
+) -> Mapping[Node, Numbers]:
+    """What follows from the entries. A wrong matrix of one repeated number took no calculation, so it
+    is taken for blank, unless it follows itself from entries that are not."""
+    nothing = {node for node, one in entered.items() if _repeats(one)}
+    right: Mapping[Node, Numbers] = {node: node.values for node in entered}
+    while True:
+        nothing = {n for n in nothing if not _agrees(entered[n], right[n], tolerance, unit_of(n))}
+        kept = {
+            node: Entered(one.cells, np.full(node.shape, np.nan)) if node in nothing else one
+            for node, one in entered.items()
+        }
+        following = recompute(results, kept).expected
+        if not any(_agrees(entered[n], following[n], tolerance, unit_of(n)) for n in nothing):
+            return following
+        right = following
+
+
+def _repeats(entered: Entered) -> bool:
+    """Whether the cells to fill in of a matrix hold one number throughout."""
+    numbers = entered.numbers[entered.cells]
+    return 1 not in entered.cells.shape and numbers.size > 1 and bool((numbers == numbers[0]).all())
+
+
+def _agrees(entered: Entered, right: Numbers, tolerance: float, unit: float) -> bool:
+    """Whether every entry of a matrix is near the right number."""
+    pairs = zip(entered.numbers[entered.cells].tolist(), right[entered.cells].tolist())
+    return all(near(number, known, tolerance, unit) for number, known in pairs)
 
 
 def near(entered: float, right: float, tolerance: float, unit: float = 1.0) -> bool:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
 from attn_xl.languages import message, translate
 from attn_xl.tables.written.written_book import WrittenBook
-from attn_xl.text import capitalized, clean
+from attn_xl.text import clean
 
 from .marking import Verdict
 
@@ -49,13 +48,11 @@ class CellMark:
     """A cell that is not right.
 
     Attributes:
-        step: its matrix, or a page of the ramp; cell: `Scores!B5`; name: `Scores[the, cat]`.
+        step: its matrix; cell: `Scores!B5`; name: `Scores[the, cat]`.
         entered: the cell's content; number: its number, None if it holds none.
         right: the right number, or a word; follows: what follows from the student's earlier numbers,
             None if one of them is blank.
         worked: the calculation with the values substituted.
-        guess: the slip that gives exactly the number entered, "" if none is known.
-        differs: without such a slip, the first product that differs; "" for other calculations.
     """
 
     step: str
@@ -67,53 +64,6 @@ class CellMark:
     right: float | str
     follows: float | None
     worked: str
-    guess: str = ""
-    differs: str = ""
-
-    @property
-    def why(self) -> str:
-        """The calculation and the likely slip, in one line."""
-        guess = translate("Likely slip: {slip}.", slip=self.guess) if self.guess else ""
-        return ". ".join(filter(None, (self.worked, guess or self.differs)))
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """What a student predicted of a step.
-
-    Attributes:
-        expected: the student's words or choice; "" for none.
-        came_out: the choices that came out, several where numbers tie; () for a question without
-            choices.
-        choices: all choices.
-    """
-
-    expected: str
-    came_out: tuple[str, ...] = ()
-    choices: tuple[str, ...] = ()
-
-    @property
-    def outcome(self) -> str:
-        """How the prediction compares with what came out: a heading of the summary."""
-        if not self.expected:
-            return PREDICTED[3]
-        begun = [choice for choice in self.choices if _begins(self.expected, choice)]
-        if not begun:
-            return PREDICTED[2]
-        return PREDICTED[max(begun, key=len) not in self.came_out]
-
-
-def _begins(text: str, choice: str) -> bool:
-    """Whether a text is a choice, or a choice with a reason after it."""
-    return bool(re.match(rf"{re.escape(choice.casefold())}(?!\w)", text.casefold()))
-
-
-PREDICTED = (
-    message("as it came out"),
-    message("otherwise"),
-    message("in words"),
-    message("no prediction"),
-)
 
 
 @dataclass(frozen=True)
@@ -126,7 +76,6 @@ class Graded:
         cells: the cells that are not right.
         unmarked: the steps that were not found in the file.
         feedback: the name of the marked copy.
-        predictions: what the student predicted of each step.
     """
 
     path: Path | None
@@ -138,7 +87,6 @@ class Graded:
     remarks: tuple[str, ...] = ()
     unmarked: tuple[str, ...] = ()
     feedback: str = ""
-    predictions: dict[str, Prediction] = field(default_factory=dict)
 
     @property
     def points(self) -> int:
@@ -158,11 +106,6 @@ class Graded:
     @property
     def file(self) -> str:
         return clean(self.path.name) if self.path else ""
-
-
-def sentence(text: str) -> str:
-    """A phrase as a sentence, with a capital and a full stop; "" stays ""."""
-    return translate("{sentence}.", sentence=capitalized(text)) if text else ""
 
 
 def is_grades(book: WrittenBook) -> bool:

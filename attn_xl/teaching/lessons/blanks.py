@@ -39,7 +39,6 @@ class Lesson:
             a share of `unit_of` a matrix of small numbers.
         exam: whether to leave out marks, hints and every answer.
         seed: random seed for the cells of level 1.
-        ramp: whether pages of small problems come first.
         student, name: the id and name of the student; "" for a lesson for everyone.
 
     Raises:
@@ -53,7 +52,6 @@ class Lesson:
     seed: int = 0
     student: str = ""
     name: str = ""
-    ramp: bool = False
 
     def __post_init__(self) -> None:
         if self.level not in (1, 2, 3):

@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from attn_xl.graph.node import Node, referred_to
 from attn_xl.graph.operation import operation_of
 from attn_xl.graph.step import ARITHMETIC, Step
-from attn_xl.languages import Message, current_language, in_a_row, in_quotes, message, shown, translate
+from attn_xl.languages import Message, in_a_row, in_quotes, message, shown, translate
 from attn_xl.text import capitalized, clean, shortened
-
-from .function_names import figure_in, formulas_in
 
 LONGEST_WORD, LONGEST_LIST, LONGEST_PROMPT = 40, 90, 200
 KEYS = message("In Excel 2019 and earlier, press Ctrl+Shift+Enter to enter a formula with TRANSPOSE.")
@@ -87,7 +85,7 @@ def _accuracy(tolerance: float, small: bool) -> Iterator[str]:
     yield translate(
         "Keep as many decimals as you can. A number counts as right if it is within {tolerance} of the "
         "correct one.",
-        tolerance=figure_in(current_language(), f"{tolerance:g}"),
+        tolerance=f"{tolerance:g}",
     )
     if small:
         yield translate(
@@ -151,7 +149,7 @@ def guide(node: Node, *, sentence: Sequence[str], pick: str) -> Guide:
     }
 
     def by_hand(text: str) -> str:
-        return formulas_in(current_language(), translate(text, **given))
+        return translate(text, **given)
 
     return Guide(
         what=translate(step.purpose, **given),

@@ -33,7 +33,6 @@ from attn_xl.workbook.write import write_layouts
 
 from .blanks import Lesson, with_blanks
 from .pages import with_pages
-from .ramp import SEED, ramp_sheets
 
 LESSON, TABLE, BLANK = "lesson", "lesson table", "blank"
 
@@ -60,9 +59,6 @@ def _lesson_layout(computation: Computation, settings: Settings, lesson: Lesson)
     else:
         title = translate("Lesson: {title}", title=named)
     made = with_pages(blank, lesson, title)
-    if lesson.ramp:
-        first = ramp_sheets(lesson.seed, lesson.student, exam=lesson.exam)
-        made = replace(made, sheets=(*first, *made.sheets))
     lines = [*record(made, computation, settings, lesson)]
     lines.append((CHECKS, _checks(record_lines(made, computation, settings, lines))))
     complete = with_record(made, computation, settings, lines)
@@ -98,8 +94,6 @@ def record(
     if lesson.student:
         yield f"{LESSON} student", lesson.student
         yield f"{LESSON} name", lesson.name
-    if lesson.ramp:
-        yield SEED, lesson.seed
     yield f"{LESSON} inputs", digest(computation, settings)
     for source in sources(layout, computation, settings):
         yield f"{TABLE} {source.defined or source.name}", table_digest(source.node)

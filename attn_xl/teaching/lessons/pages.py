@@ -20,7 +20,6 @@ from attn_xl.workbook.layout.placed import Block
 
 from .blanks import Lesson, unit_of
 from .guide import Guide, exam_introduction, guide, introduction
-from .predictions import answer_of, choices_of, outcome
 from .sentences import formula_of_text, held, literal
 
 COVER, HINTS = "Lesson", "Hints"
@@ -28,7 +27,7 @@ RIGHT, WRONG, WAITS, NO_NUMBER = "✓", "✗", "…", "#"
 BAR = 20
 MOST_NAME = 36.0
 """The widest that the names of steps make their column."""
-WIDTHS = {1: 20.0, 2: 70.0, 3: 46.0, 4: 40.0, 5: 9.0, 6: 7.0, 7: 18.0, 8: 2.0, 9: 90.0}
+WIDTHS = {1: 20.0, 2: 70.0, 3: 46.0, 4: 40.0, 5: 9.0, 6: 7.0, 7: 18.0, 8: 2.0}
 LINE = 15.5
 """The height of a line of text, in points."""
 MARK_WIDTH = 3.2
@@ -233,12 +232,11 @@ def _cover(layout: Layout, steps: Sequence[Step], lesson: Lesson, title: str) ->
     if lesson.exam:
         heads.append(translate("filled in"))
     else:
-        heads += [translate("right"), translate("to fix"), "", "", translate("what happens, and why")]
+        heads += [translate("right"), translate("to fix"), "", ""]
     cells += [
         Cell(first, column, head or None, style="attn heading", align="left")
         for column, head in enumerate(heads, 1)
     ]
-    offered: list[Choice] = []
     for number, step in enumerate(steps, 1):
         at = first + number
         words = f"{step.guide.what} {step.guide.do}"
@@ -250,13 +248,6 @@ def _cover(layout: Layout, steps: Sequence[Step], lesson: Lesson, title: str) ->
         )
         cells.append(question)
         cells.append(Cell(at, 4, None, style="attn answer", open=True, wrap=True, align="left"))
-        words_to_choose = choices_of(step.block.node)
-        if words_to_choose:
-            listed = ",".join(words_to_choose).replace('"', '""')
-            prompt = ("", "")
-            if not lesson.exam:
-                prompt = translate("Predict"), translate("Choose before you compute.")
-            offered.append(Choice(address(at, 4), f'"{listed}"', *prompt))
         if lesson.exam:
             there = f"{quoted(step.block.place.sheet)}!{step.block.place.range}"
             whole = step.cells == step.block.node.values.size
@@ -266,20 +257,14 @@ def _cover(layout: Layout, steps: Sequence[Step], lesson: Lesson, title: str) ->
             cells.append(Cell(at, 5, shown, count, "attn text", wrap=True))
         else:
             cells += _counts(step, at, number)
-            text = outcome(layout, step.block, f"E{at}={step.cells}")
-            if text:
-                cells.append(Cell(at, 9, "", text, "attn text", wrap=True))
-                texts.append((9, answer_of(step.block.node)))
         heights[at] = max(
             3 * LINE, *(row_height(text, WIDTHS[column] - 2 * (column == 3)) for column, text in texts)
         )
     note = translate("Read this page first; then fill in the marked cells, in the order of the steps.")
     widths = {column: WIDTHS[column] for column in WIDTHS if column <= len(heads)}
     widths[1] = min(max([widths[1], *(text_width(step.name) for step in steps)]), MOST_NAME)
-    # The answers to the predictions, beyond column 7, are for the screen.
     extras = Extras(
         tuple(cells),
-        choices=tuple(offered),
         widths=widths,
         heights=heights,
         zoom=100,

@@ -16,7 +16,7 @@ def literal(text: str) -> str:
 
 
 def held(*names: str) -> dict[str, str]:
-    """Values that keep these names in a text, for `formula_of_text` or `format_of_text` to fill in."""
+    """Values that keep these names in a text, for `formula_of_text` to fill in."""
     return {name: f"{{{name}}}" for name in names}
 
 
@@ -27,11 +27,4 @@ def formula_of_text(text: str, **formulas: str) -> str:
         formulas.get(part.strip("{}"), literal(part)) if _NAME.fullmatch(part) else literal(part)
         for part in _NAME.split(text)
         if part
-    )
-
-
-def format_of_text(text: str, name: str) -> str:
-    """The number format of a text in which a cell's own whole number takes the place of a name."""
-    return "".join(
-        "0" if part == f"{{{name}}}" else literal(part) for part in _NAME.split(text) if part
     )
