@@ -37,7 +37,6 @@ if TYPE_CHECKING:
         Arrangement,
         Backbone,
         HeadNorm,
-        Language,
         Norm,
         Normalize,
         NormEpsilon,
@@ -145,7 +144,6 @@ class Options(TypedDict, total=False):
     layout: Arrangement | Literal["sheets", "layers", "canvas"] | None
     canvas: bool
     formulas: Formulas | Literal["cell", "array", "dynamic", "none"]
-    language: Language | Literal["en", "de", "es", "fr", "pt", "zh", "ja"]
 
 
 def attend(

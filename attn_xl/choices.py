@@ -5,18 +5,6 @@ from __future__ import annotations
 from enum import Enum
 
 
-class Language(str, Enum):
-    """The language of what a workbook says."""
-
-    en = "en"
-    de = "de"
-    es = "es"
-    fr = "fr"
-    pt = "pt"
-    zh = "zh"
-    ja = "ja"
-
-
 class Formulas(str, Enum):
     """The content of computed cells."""
 

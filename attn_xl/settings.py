@@ -23,7 +23,6 @@ from .choices import (
     Backbone,
     Formulas,
     HeadNorm,
-    Language,
     Model,
     Nonlinearity,
     Norm,
@@ -58,7 +57,6 @@ __all__ = [
     "Backbone",
     "Formulas",
     "HeadNorm",
-    "Language",
     "Model",
     "Nonlinearity",
     "Norm",
@@ -577,11 +575,6 @@ class Settings:
     formulas: Formulas = _choice(
         Formulas.cell,
         FORMULAS_HELP,
-    )
-    language: Language = _choice(
-        Language.en,
-        "The language of titles, notes, charts and messages. Names of sheets and matrices stay as they "
-        "are.",
     )
 
     def __post_init__(self) -> None:

@@ -18,11 +18,11 @@ from attn_xl.graph.step import Step
 
 PACKAGE = ROOT / "attn_xl"
 GROUND = {
-    "errors", "choices", "settings", "text", "languages", "outputs", "parallel", "labels", "labelled",
+    "errors", "choices", "settings", "text", "outputs", "parallel", "labels", "labelled",
     "html", "records", "console",
 }  # fmt: skip
 MAY_IMPORT = {
-    "graph": {"errors", "text", "languages", "labels", "labelled", "html", "records"},
+    "graph": {"errors", "text", "labels", "labelled", "html", "records"},
     "spreadsheets": GROUND,
     "tables": {"spreadsheets", *GROUND},
     "models": {"graph", "tables", "spreadsheets", *GROUND},

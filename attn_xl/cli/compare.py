@@ -13,7 +13,7 @@ from attn_xl.text import say
 
 from .options import File, Force, Template, output_beside, read_file_tables, with_settings
 
-SHOWN = ("decimals", "layout", "canvas", "language", "formulas")
+SHOWN = ("decimals", "layout", "canvas", "formulas")
 """The settings that say how a workbook looks, not what it computes."""
 
 

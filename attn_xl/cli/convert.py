@@ -45,11 +45,7 @@ def convert(
 
 
 @with_settings(
-    *(
-        f.name
-        for f in fields(Settings)
-        if f.name not in ("decimals", "formulas", "layout", "canvas", "language")
-    )
+    *(f.name for f in fields(Settings) if f.name not in ("decimals", "formulas", "layout", "canvas"))
 )
 def similarity(
     file: Files,

@@ -17,7 +17,7 @@ DECIMALS = 3
 MOST_TERMS = 12
 
 
-@with_settings("formulas", "sheets_for", "controls", "language")
+@with_settings("formulas", "sheets_for", "controls")
 def explain(
     file: File,
     cell: Annotated[

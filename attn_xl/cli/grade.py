@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from attn_xl.errors import CallError, InputError
-from attn_xl.languages import ENGLISH, current_language, speaking
-from attn_xl.settings import Language, Settings
+from attn_xl.settings import Settings
 from attn_xl.text import say
 
 from .options import Force, Template
@@ -56,13 +55,6 @@ def grade(
     jobs: Annotated[
         int | None, typer.Option(help="Number of files to mark in parallel. Default: one per core.")
     ] = None,
-    language: Annotated[
-        Language | None,
-        typer.Option(
-            help="The language of grades, remarks and marked copies. Default: that of each lesson; of "
-            "the grades, English.",
-        ),
-    ] = None,
     template: Template = "article",
     force: Force = False,
 ) -> int:
@@ -86,15 +78,14 @@ def grade(
     sources = [*paths, template_path, *([answers] if answers else [])]
     for target in targets:
         check_output(target, force=force, sources=sources)
-    with speaking(language.value if language else ENGLISH):
-        graded = grade_class(
-            paths, answers=answers, feedback=feedback, template=template_path, jobs=jobs, force=force
-        )
-        print_grades(graded)
-        if not any(one.status is Status.marked for one in graded):
-            raise InputError("no file could be marked, so no grades were written.")
-        for target in targets:
-            _write(graded, target, template_path)
+    graded = grade_class(
+        paths, answers=answers, feedback=feedback, template=template_path, jobs=jobs, force=force
+    )
+    print_grades(graded)
+    if not any(one.status is Status.marked for one in graded):
+        raise InputError("no file could be marked, so no grades were written.")
+    for target in targets:
+        _write(graded, target, template_path)
     for target in targets:
         say(f"{target}: {summary(graded)}")
     if feedback is not None:
@@ -126,7 +117,7 @@ def _write(graded: Sequence[Graded], target: Path, template_path: Path) -> None:
     if target.suffix.lower() == ".csv":
         _write_text(grades_csv(graded), target, "utf-8-sig")  # Excel reads UTF-8 by the byte order mark
     else:
-        settings = Settings(language=Language(current_language()))
+        settings = Settings()
         write_layout(grades_layout(graded), target, template=template_path, settings=settings)
 
 

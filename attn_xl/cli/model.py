@@ -18,7 +18,6 @@ KEPT = (
     "model", "pooling", "unit_length",
     "generate", "sample", "word_temperature", "seed", "temperature", "vocabulary", "lens", "influence",
     "head_switches", "head_maps", "live_network", "decimals", "formulas", "layout", "canvas",
-    "language",
 )  # fmt: skip
 """Settings that a trained model leaves open; the others are in its config."""
 

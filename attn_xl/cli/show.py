@@ -15,7 +15,7 @@ from attn_xl.text import emit, say
 from .options import File, Force, compute_file, with_settings
 
 
-@with_settings("formulas", "sheets_for", "controls", "switches", "canvas", "layout", "language")
+@with_settings("formulas", "sheets_for", "controls", "switches", "canvas", "layout")
 def show(
     file: File,
     options: dict[str, Any],

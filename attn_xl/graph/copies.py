@@ -10,8 +10,6 @@ from typing import cast
 
 import numpy as np
 
-from attn_xl.languages import Message
-
 from .functions import with_texts
 from .loops import Loop, loop_turns
 from .matrix import Matrix
@@ -93,11 +91,6 @@ def copied(
 
 def _renamed(text: str, names: Mapping[str, str]) -> str:
     """A description with other names of matrices."""
-    if isinstance(text, Message):
-        values = text.values.items()
-        return Message(
-            text.template, {k: _renamed(v, names) if isinstance(v, str) else v for k, v in values}
-        )
     return re.sub(r"[\w.]+", lambda word: names.get(word[0], word[0]), text)
 
 

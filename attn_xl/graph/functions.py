@@ -57,7 +57,6 @@ from attn_xl.graph.operations.selection import (
     Shift,
 )
 from attn_xl.graph.operations.switches import When
-from attn_xl.languages import message
 from attn_xl.text import OFF, ON
 
 from .extent import HIDES
@@ -70,7 +69,7 @@ def option(
     """A given scalar that a reader can edit, such as the temperature: a line on `sheet`, named `name`;
     `text` is what the cell shows if not a number."""
     return Matrix(
-        np.array([[value]]), (name,), (message("value"),), name=name, note=note, role="input",
+        np.array([[value]]), (name,), ("value",), name=name, note=note, role="input",
         sheet=sheet, scalar=True, texts=None if text is None else (text,),
     )  # fmt: skip
 
@@ -116,32 +115,32 @@ def find(word: Matrix, words: Matrix) -> Matrix:
 
 def picked(x: Matrix, row: Matrix) -> Matrix:
     """(n, m) to (m, 1): the row of `x` whose number, from 1, is the scalar `row`."""
-    return made(Picked(), (x, row), x.columns, (message("value"),))
+    return made(Picked(), (x, row), x.columns, ("value",))
 
 
 def column_maximum(x: Matrix) -> Matrix:
     """(n, m) to (1, m): the largest number of each column."""
-    return made(ColumnMaximum(), (x,), (message("maximum"),), x.columns)
+    return made(ColumnMaximum(), (x,), ("maximum",), x.columns)
 
 
 def row_dot(x: Matrix, y: Matrix) -> Matrix:
     """(n, m) and (n, m) to (n, 1): the dot product of each row of `x` with the same row of `y`."""
-    return made(Dot(), (x, y), x.rows, (message("product"),))
+    return made(Dot(), (x, y), x.rows, ("product",))
 
 
 def column_sum(x: Matrix) -> Matrix:
     """(n, m) to (1, m): the sum of each column."""
-    return made(ColumnSum(), (x,), (message("sum"),), x.columns)
+    return made(ColumnSum(), (x,), ("sum",), x.columns)
 
 
 def column_mean(parts: Sequence[Matrix]) -> Matrix:
     """(n, m), (k, m), ... to (1, m): the mean of each column over the rows of all parts."""
-    return made(ColumnMean(), tuple(parts), (message("mean"),), parts[0].columns)
+    return made(ColumnMean(), tuple(parts), ("mean",), parts[0].columns)
 
 
 def column_variance(x: Matrix) -> Matrix:
     """(n, m) to (1, m): the variance of each column, with n − 1 as divisor."""
-    return made(ColumnVariance(), (x,), (message("variance"),), x.columns)
+    return made(ColumnVariance(), (x,), ("variance",), x.columns)
 
 
 def copy(x: Matrix) -> Matrix:
@@ -189,12 +188,12 @@ def sigmoid(x: Matrix) -> Matrix:
 
 def row_maximum(x: Matrix) -> Matrix:
     """(n, m) to (n, 1): the largest number of each row."""
-    return made(MAXIMUM, (x,), x.rows, (message("maximum"),))
+    return made(MAXIMUM, (x,), x.rows, ("maximum",))
 
 
 def row_sum(x: Matrix) -> Matrix:
     """(n, m) to (n, 1): the sum of each row."""
-    return made(SUM, (x,), x.rows, (message("sum"),))
+    return made(SUM, (x,), x.rows, ("sum",))
 
 
 def width(x: Matrix) -> Matrix:
@@ -227,7 +226,7 @@ def concat(parts: Sequence[Matrix]) -> Matrix:
 
 def best(x: Matrix) -> Matrix:
     """(n, m) to (n, 1): for each row the label of the column with its largest number."""
-    return with_texts(made(Best(), (x,), x.rows, (message("word"),)))
+    return with_texts(made(Best(), (x,), x.rows, ("word",)))
 
 
 def with_texts(best: Matrix) -> Matrix:
@@ -308,7 +307,7 @@ def distance(x: Matrix, first: int = 0) -> Matrix:
 
 def counted(first: int, rows: Sequence[str]) -> Matrix:
     """(n, 1): first, first + 1, ..."""
-    return made(Count(first, len(rows)), (), rows, (message("count"),))
+    return made(Count(first, len(rows)), (), rows, ("count",))
 
 
 def repeated(x: Matrix, rows: Sequence[str]) -> Matrix:
@@ -362,7 +361,7 @@ def block_norms(
 
 def row_mean(x: Matrix) -> Matrix:
     """(n, m) to (n, 1): the mean of each row."""
-    return made(MEAN, (x,), x.rows, (message("mean"),))
+    return made(MEAN, (x,), x.rows, ("mean",))
 
 
 def row_variance(x: Matrix, *, sample: bool = False) -> Matrix:
@@ -376,12 +375,12 @@ def row_variance(x: Matrix, *, sample: bool = False) -> Matrix:
             f"{x.name or x.words} has one column, and a single number has no sample variance, which "
             "divides by n − 1. Use --norm-variance population."
         )
-    return made(SAMPLE_VARIANCE if sample else VARIANCE, (x,), x.rows, (message("variance"),))
+    return made(SAMPLE_VARIANCE if sample else VARIANCE, (x,), x.rows, ("variance",))
 
 
 def row_squares(x: Matrix) -> Matrix:
     """(n, m) to (n, 1): the sum of the squares of each row."""
-    return made(SQUARES, (x,), x.rows, (message("magnitude"),))
+    return made(SQUARES, (x,), x.rows, ("magnitude",))
 
 
 def angle(x: Matrix) -> Matrix:

@@ -11,7 +11,6 @@ from itertools import pairwise
 from typing import cast
 
 from attn_xl.errors import CallError
-from attn_xl.languages import message
 
 from .functions import column_sum, copy, row_sum
 from .loops import Loop, loop_turns
@@ -267,10 +266,9 @@ def passed_step(state: Node) -> Step:
     return replace(
         step,
         symbol=f"{step.symbol}Above",
-        note=message(
-            "How the loss changes with {symbol} of the row above, through this row and those after "
-            "it. Where it shrinks from row to row the gradient vanishes; where it grows it explodes.",
-            symbol=symbol,
+        note=(
+            f"How the loss changes with {symbol} of the row above, through this row and those after "
+            "it. Where it shrinks from row to row the gradient vanishes; where it grows it explodes."
         ),
         question=_PASSED.question,
     )
@@ -283,12 +281,9 @@ def gradient_step(node: Node) -> Step:
     return replace(
         asked,
         symbol=f"d{symbol}",
-        note=message(
-            "How the loss changes with {symbol}: where a number is positive, raising that number of "
-            "{symbol} a little raises the loss; learning lowers it.",
-            symbol=symbol,
+        note=(
+            f"How the loss changes with {symbol}: where a number is positive, raising that number of "
+            f"{symbol} a little raises the loss; learning lowers it."
         ),
-        purpose=message(
-            "It points to where the loss grows: learning changes {symbol} the other way.", symbol=symbol
-        ),
+        purpose=f"It points to where the loss grows: learning changes {symbol} the other way.",
     )

@@ -16,7 +16,6 @@ from attn_xl.errors import InputError, ShapeError, wrong_type
 from attn_xl.graph.operations.catalogue import ADD, DIVIDE, MULTIPLY, SUBTRACT
 from attn_xl.graph.operations.elementwise import Constant, Copy
 from attn_xl.graph.operations.products import Product, Transpose
-from attn_xl.languages import message
 
 from .node import Node
 from .operation import Operation, Reads, cells_of, formula_size, operation_of
@@ -53,7 +52,7 @@ class Matrix(Node):
         if self.name:
             return self
         noun = self.noun or (operation_of(self).noun if self.operation else "Given")
-        made_up = self.named(noun, self.words or message("given"), helper=True)
+        made_up = self.named(noun, self.words or "given", helper=True)
         return replace(made_up, scalar=False, unnamed=True)
 
     def combined(

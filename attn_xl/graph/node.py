@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from attn_xl.errors import CallError, NotFinite, ShapeError, nearest, wrong_type
 from attn_xl.html import html_table
 from attn_xl.labelled import Labelled, first_and_last
-from attn_xl.languages import ENGLISH, Message, current_language, shown_all, translate
 from attn_xl.text import clean
 
 from .extent import HIDES, Extent, extent_of
@@ -120,8 +119,8 @@ class Node(Labelled):
         values.setflags(write=False)
         object.__setattr__(self, "values", values)
         if self.operation is None:
-            object.__setattr__(self, "rows", _cleaned(tuple(self.rows)))
-            object.__setattr__(self, "columns", _cleaned(tuple(self.columns)))
+            object.__setattr__(self, "rows", _clean(tuple(self.rows)))
+            object.__setattr__(self, "columns", _clean(tuple(self.columns)))
         self._check_finite()
 
     def _check_finite(self) -> None:
@@ -197,50 +196,18 @@ class Node(Labelled):
     def _extent(self) -> Extent:
         return extent_of(self.values, hides=self.may_hide)
 
-    @property
+    @cached_property
     def words(self) -> str:
         """How it was computed, in the symbols of a textbook: `Q × Kᵀ`."""
-        key = "words", current_language()
-        if key not in self._said:
-            if self.description or self.operation is None:
-                words = translate(self.description)
-            else:
-                words = self.operation.words(*[parent.as_operand for parent in self.parents])
-            self._said[key] = words
-        return self._said[key]
+        if self.description or self.operation is None:
+            return self.description
+        return self.operation.words(*[parent.as_operand for parent in self.parents])
 
     @cached_property
-    def _said(self) -> dict[tuple[str, str], str]:
-        """Its words, and the text for it as an operand, by language."""
-        return {}
-
-    @property
     def as_operand(self) -> str:
         """The text for it in the words of a step that reads it: its name, or its own words."""
-        if self.name and not self.unnamed:
-            return self.name
-        key = "operand", current_language()
-        if key not in self._said:
-            named = self.name and not 0 < len(self.words) <= LONGEST_OPERAND
-            self._said[key] = self.name if named else self.words
-        return self._said[key]
-
-    @property
-    def row_labels(self) -> tuple[str, ...]:
-        """The labels of its rows as they are shown."""
-        return shown_all(self.rows)
-
-    @property
-    def column_labels(self) -> tuple[str, ...]:
-        """The labels of its columns as they are shown."""
-        return shown_all(self.columns)
-
-    @property
-    def about(self) -> str:
-        """Its note in the current language; of a matrix that only needs cells, how it was computed."""
-        if self.unnamed and current_language() != ENGLISH:
-            return self.words or translate(self.note)
-        return translate(self.note)
+        named = self.name and not (self.unnamed and 0 < len(self.words) <= LONGEST_OPERAND)
+        return self.name if named else self.words
 
     def named(
         self: N,
@@ -292,12 +259,6 @@ class Node(Labelled):
         title = f"{name} = {self.words}" if self.words else name
         shaded = self.role == "attention"
         return html_table(title, self.rows, self.columns, self.values, shaded=shaded)
-
-
-def _cleaned(labels: tuple[object, ...]) -> tuple[str, ...]:
-    if Message in set(map(type, labels)):  # equal to a text, and yet another label
-        return tuple(label if isinstance(label, Message) else clean(label) for label in labels)
-    return _clean(labels)
 
 
 @lru_cache(256)  # the weights of all layers have the same labels

@@ -6,8 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
-from attn_xl.languages import joined, message
-
 Role = Literal["input", "weight", "value", "attention"]
 Source = Literal[
     "", "sentence", "memory", "attention", "weights", "target", "answers", "kept", "entered"
@@ -107,8 +105,7 @@ class Scope(NamedTuple):
         """`encoder layer 1`."""
         if self.layer <= 0:
             return self.words
-        text = message("{part} layer {number}") if self.unit else message("{part} {number}")
-        return message(text, part=self.words, number=self.layer)
+        return f"{self.words} {'layer ' if self.unit else ''}{self.layer}"
 
 
 @dataclass(frozen=True)
@@ -155,8 +152,8 @@ class Part:
     def words(self) -> str:
         """The part in words: `encoder layer 1, self-attention, head 2`; "" for the whole model."""
         parts = [scope.spoken for scope in self.scopes]
-        head = [message("head {number}", number=self.head)] if self.head else []
-        return joined([*parts, *head], ", ")
+        head = [f"head {self.head}"] if self.head else []
+        return ", ".join([*parts, *head])
 
     def within(self, *scopes: Scope) -> Part:
         """A part of this part."""

@@ -11,7 +11,6 @@ from attn_xl.graph.functions import one_hot, texts
 from attn_xl.graph.matrix import Matrix, given_step
 from attn_xl.graph.node import inside
 from attn_xl.graph.step import Step
-from attn_xl.languages import message
 from attn_xl.settings import LABELS
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.text import count, listed
@@ -140,7 +139,7 @@ class Answers:
                 f"sentence {name!r}, {what}. {nearest(word, columns)} {advice}."
             )
         rows = words[: len(right)]
-        answers = texts(found, rows, message("word"), columns).as_step(step)
+        answers = texts(found, rows, "word", columns).as_step(step)
         return one_hot(answers, columns).as_step(loss_steps.TARGET)
 
     def _loss_of_class(self, name: str, probabilities: Matrix) -> Matrix:
@@ -159,7 +158,7 @@ class Answers:
                     "with it, "
                     "or remove its column from W_C."
                 )
-            made = texts(labels, list(self._inputs), message("class"), probabilities.columns)
+            made = texts(labels, list(self._inputs), "class", probabilities.columns)
             with inside():
                 self._classes = made.as_step(loss_steps.LABELS)
         row = self._classes.rows.index(name)

@@ -28,7 +28,6 @@ from attn_xl.graph.functions import (
 )
 from attn_xl.graph.matrix import Matrix, check_matrices
 from attn_xl.graph.step import WHOLE, Part, Scope, Step
-from attn_xl.languages import in_quotes, joined, message
 from attn_xl.settings import COMPARE
 
 from . import encoder_steps, recipes, steps
@@ -255,7 +254,7 @@ def _scores(q: Matrix, keys: Sequence[Matrix]) -> Matrix:
     """Q Kᵀ, (n, m), with the keys in one or several matrices."""
     if len(keys) == 1:
         return q @ keys[0].T
-    return concat([q @ k.T for k in keys]).described(message("{q} × kept Kᵀ", q=q.name))
+    return concat([q @ k.T for k in keys]).described(f"{q.name} × kept Kᵀ")
 
 
 def _mixed(weights: Matrix, values: Sequence[Matrix]) -> Matrix:
@@ -270,7 +269,7 @@ def _mixed(weights: Matrix, values: Sequence[Matrix]) -> Matrix:
         total = mixed if total is None else total + mixed
         start += len(v.rows)
     assert total is not None
-    return total.described(message("{weights} × kept V", weights=weights.name))
+    return total.described(f"{weights.name} × kept V")
 
 
 def self_attention(
@@ -433,9 +432,9 @@ def positioned(
         positions = sinusoid(x, first).as_step(steps.POSITIONS, part)
     else:
         taken = gather([(learned, first + place) for place in range(len(x.rows))], x.rows)
-        words = message("row {row} of {x}", row=first + 1, x=learned.name)
+        words = f"row {first + 1} of {learned.name}"
         if not first:
-            words = message("the first {rows} rows of {x}", rows=len(x.rows), x=learned.name)
+            words = f"the first {len(x.rows)} rows of {learned.name}"
         positions = taken.described(words)
         positions = positions.as_step(steps.POSITIONS_TAKEN, part)
     if segment is None:
@@ -506,30 +505,26 @@ def compare(sentences: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
         if len(set(names)) < 2:
             continue
         labels = [
-            message("in {sentence}", sentence=sentence)
-            if names.count(sentence) == 1
-            else message("in {sentence}, word {number}", sentence=sentence, number=row + 1)
+            f"in {sentence}" if names.count(sentence) == 1 else f"in {sentence}, word {row + 1}"
             for sentence, row in occurrences
         ]
         others = range(1, len(labels))
         for which, step in enumerate(steps.COMPARED_ENDS):
             part, end = COMPARISON.within(Scope(word, word)), steps.ENDS[step.symbol]
-            note = message("{word}: {end}", word=word, end=end)
+            note = f"{word}: {end}"
             vectors = gather(
                 [(sentences[sentence][which], row) for sentence, row in occurrences], labels
             ).as_step(step, part, note=note, sheet=COMPARE)
             later = gather(
                 [(vectors, row) for row in others],
-                [joined([labels[row], labels[0]], " − ") for row in others],
+                [" − ".join([labels[row], labels[0]]) for row in others],
             )
             difference = later - gather([(vectors, 0) for _ in others], later.rows)
-            difference = difference.described(
-                message("difference from {sentence}", sentence=in_quotes(labels[0]))
-            )
+            difference = difference.described(f"difference from “{labels[0]}”")
             difference = difference.as_step(
                 steps.COMPARED_DIFFERENCE,
                 part.within(Scope(step.symbol, end)),
-                note=joined([note, message("difference")], ", "),
+                note=", ".join([note, "difference"]),
                 sheet=COMPARE,
             )
             compared += [vectors, difference]

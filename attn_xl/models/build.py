@@ -18,7 +18,6 @@ from attn_xl.graph.loops import loops_in
 from attn_xl.graph.matrix import Matrix, foreseeing, given_step, shapes_only
 from attn_xl.graph.node import Graph, inside, walk
 from attn_xl.graph.step import WHOLE, Part, Scope
-from attn_xl.languages import in_quotes, joined, message
 from attn_xl.settings import (
     ATTENTION,
     BATCH,
@@ -83,37 +82,35 @@ from .vocabulary import Vocabulary
 from .weights import SheetWeights, check_fit, readable, xavier
 
 TITLES = {
-    Model.encoder: message("Encoder"),
-    Model.decoder: message("Decoder"),
-    Model.encoder_decoder: message("Encoder-decoder"),
-    Model.decoder_only: message("Language model"),
-    Model.softmax: message("Softmax"),
-    Model.norm: message("Layer norm"),
-    Model.feed_forward: message("Feed-forward network"),
-    Model.positions: message("Positions"),
-    Model.similarity: message("Similarity"),
-    Model.classify: message("Classifier"),
-    Model.masked: message("Masked language model"),
-    Model.cnn: message("Convolution"),
-    Model.rnn: message("Recurrent network"),
-    Model.lstm: message("LSTM"),
-    Model.gru: message("GRU"),
+    Model.encoder: "Encoder",
+    Model.decoder: "Decoder",
+    Model.encoder_decoder: "Encoder-decoder",
+    Model.decoder_only: "Language model",
+    Model.softmax: "Softmax",
+    Model.norm: "Layer norm",
+    Model.feed_forward: "Feed-forward network",
+    Model.positions: "Positions",
+    Model.similarity: "Similarity",
+    Model.classify: "Classifier",
+    Model.masked: "Masked language model",
+    Model.cnn: "Convolution",
+    Model.rnn: "Recurrent network",
+    Model.lstm: "LSTM",
+    Model.gru: "GRU",
 }
 ATTENTION_TITLES = {
-    (False, False): message("Self-attention"),
-    (False, True): message("Multi-head self-attention"),
-    (True, False): message("Cross-attention"),
-    (True, True): message("Multi-head cross-attention"),
+    (False, False): "Self-attention",
+    (False, True): "Multi-head self-attention",
+    (True, False): "Cross-attention",
+    (True, True): "Multi-head cross-attention",
 }
 """The titles of attention by whether it looks at another sentence, and whether it has several heads."""
 Ends = Mapping[str, tuple[Matrix, Matrix]]
 """The input and the output of each sentence, by its name."""
 
 
-SAMPLE_NOTE = message(
-    "on: new words are drawn by their probability; off: the most probable one is taken."
-)
-TOP_K_NOTE = message("the number of experts that each word uses.")
+SAMPLE_NOTE = "on: new words are drawn by their probability; off: the most probable one is taken."
+TOP_K_NOTE = "the number of experts that each word uses."
 MASKED_WORDS = Predicting(encoder_steps.LOGITS, encoder_steps.PROBABILITIES, encoder_steps.FILLED)
 """The words that belong in each place."""
 IN_SCORES = (Positions.rotary, Positions.alibi)
@@ -282,7 +279,7 @@ class Run:
         note = steps.INPUT.note if Live.of(settings).has(1) else steps.INPUT_OF_MODEL
         for name, table in tables_of_words.items():
             with self.within(name):
-                about = joined([message(note), steps.TURNED]) if table.turned else note
+                about = " ".join([note, steps.TURNED]) if table.turned else note
                 self.inputs[name] = given_step(
                     table.values, table.rows, table.columns, steps.INPUT, note=about
                 )
@@ -362,7 +359,7 @@ class Run:
                 f"--memory: {name!r} is the only sentence; it needs another one that attends to it."
             )
         step = steps.SOURCE if self.settings.model is Model.encoder_decoder else steps.MEMORY
-        note = message(step.note, sentence=in_quotes(name))
+        note = step.note.format(sentence=f"“{name}”")
         return given_step(table.values, table.rows, table.columns, step, note=note)
 
     def _check(self) -> None:
@@ -469,9 +466,8 @@ class Run:
             several = max(s.heads or 1, len(self.given)) > 1
             what = ATTENTION_TITLES[self.memory is not None, several]
         if s.memory:
-            text = message("{model}: {sentences}, attending to {memory}")
-            return message(text, model=what, sentences=named, memory=s.memory)
-        return joined([what, named], ": ")
+            return f"{what}: {named}, attending to {s.memory}"
+        return f"{what}: {named}"
 
     def check_hidden(self) -> None:
         """Refuse --hidden if the weights that it is the width of are given.
@@ -500,7 +496,7 @@ class Run:
         if part not in self._head_switches:
             name = part.name(steps.HEAD_SWITCH.symbol).replace(".", "_")
             cell = option(self.weights.cell(name, 1.0), name, "", sheet=CONTROLS)
-            note = message(steps.HEAD_SWITCH.note, part=part.words)
+            note = steps.HEAD_SWITCH.note.format(part=part.words)
             made = cell.as_step(steps.HEAD_SWITCH, part, note=note, sheet=CONTROLS)
             self._head_switches[part] = replace(made, name=name)
         return self._head_switches[part]
@@ -510,8 +506,8 @@ class Run:
         s = self.settings
         if s.positions is not Positions.rotary:
             return None
-        note = message("the larger it is, the more slowly the last pairs turn.")
-        gain = message("what is turned is multiplied by it, so that scores do not fade in long texts.")
+        note = "the larger it is, the more slowly the last pairs turn."
+        gain = "what is turned is multiplied by it, so that scores do not fade in long texts."
         base = self.scoring.option_of("rotary_base", s.rotary_base, note)
         return Rotary(
             base,
@@ -524,11 +520,7 @@ class Run:
     @cached_property
     def _logit_cap(self) -> Matrix | None:
         cap = self.settings.logit_cap
-        return (
-            None
-            if cap is None
-            else self.scoring.option_of("logit_cap", cap, message("no logit exceeds it."))
-        )
+        return None if cap is None else self.scoring.option_of("logit_cap", cap, "no logit exceeds it.")
 
     @cached_property
     def _alibi(self) -> Alibi | None:
@@ -642,9 +634,7 @@ class Run:
         s = self.settings
         return Architecture(
             weights=self.weights,
-            epsilon=self.scoring.option_of(
-                "epsilon", s.epsilon, message("it keeps a norm from dividing by 0.")
-            ),
+            epsilon=self.scoring.option_of("epsilon", s.epsilon, "it keeps a norm from dividing by 0."),
             heads=s.heads or 1,
             kv_heads=s.kv_heads,
             latent=s.latent,
@@ -719,9 +709,9 @@ class Run:
             cell(
                 "word_temperature",
                 s.word_temperature,
-                message("the logits are divided by it before a draw."),
+                "the logits are divided by it before a draw.",
             ),
-            cell("seed", float(s.seed), message("a whole number: where the draws start from.")),
+            cell("seed", float(s.seed), "a whole number: where the draws start from."),
         )
 
     def next_words(self, x: Matrix, part: Part = WHOLE) -> tuple[Matrix, ...]:

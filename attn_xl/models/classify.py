@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from attn_xl.graph.functions import best
 from attn_xl.graph.matrix import Matrix
-from attn_xl.languages import message
 
 from . import loss_steps
 from .attention import projected
@@ -31,6 +30,4 @@ def classify(vector: Matrix, w_c: Matrix, b_c: Matrix | None = None) -> tuple[Ma
     """
     logits = projected(vector, w_c, b_c, loss_steps.CLASS_LOGITS)
     probabilities = softmax(logits).as_step(loss_steps.CLASS_PROBABILITIES)
-    return probabilities, replace(best(probabilities), columns=(message("class"),)).as_step(
-        loss_steps.CLASS
-    )
+    return probabilities, replace(best(probabilities), columns=("class",)).as_step(loss_steps.CLASS)

@@ -11,7 +11,6 @@ from attn_xl.graph.functions import columns, concat, copy, gather, option, row_m
 from attn_xl.graph.matrix import Matrix, constant
 from attn_xl.graph.node import Graph
 from attn_xl.graph.step import WHOLE, Part, Recipe, Scope, Step
-from attn_xl.languages import joined, message
 from attn_xl.settings import ATTENTION, INFLUENCES, RECURRENT, Model, Norm, Settings
 from attn_xl.tables.survey import Tables
 
@@ -51,11 +50,11 @@ COST = Step(
     "and d and compare.",
 )
 COSTS_OF = (
-    message("steps"),
-    message("path"),
-    message("order"),
-    message("multiplications"),
-    message("parameters"),
+    "steps",
+    "path",
+    "order",
+    "multiplications",
+    "parameters",
 )
 """Sequential steps; the longest path between two words; operations as in the table of the source; all
 multiplications; parameters."""
@@ -196,7 +195,7 @@ def _side_by_side(maps: Mapping[str, Matrix], sentence: str) -> list[Matrix]:
     for number, (model, one) in enumerate(maps.items()):
         part = _part(INFLUENCES, sentence)
         step = replace(SIDE_BY_SIDE, symbol=model, helper=number > 0)
-        note = SIDE_BY_SIDE.note if number == 0 else joined([model])
+        note = SIDE_BY_SIDE.note if number == 0 else " ".join([model])
         found.append(copy(one).as_step(step, part, note=note, sheet=INFLUENCES))
     return found
 
@@ -213,7 +212,7 @@ def _by_distance(maps: Mapping[str, Matrix], sentence: str) -> tuple[list[Matrix
         labels = [str(distance) for distance in range(n)]
         on_last = columns(one.T, rows - 1, rows)
         back = gather([(on_last, n - 1 - distance) for distance in range(n)], labels)
-        shares.append(back / row_maximum(gather([(one, rows - 1)], [message("last")])))
+        shares.append(back / row_maximum(gather([(one, rows - 1)], ["last"])))
         names.append(model)
     if not shares:
         return [], blind
@@ -222,7 +221,7 @@ def _by_distance(maps: Mapping[str, Matrix], sentence: str) -> tuple[list[Matrix
 
 
 def _part(sheet: str, sentence: str) -> Part:
-    scopes = [Scope(sheet, message("comparison"))] if sheet else []
+    scopes = [Scope(sheet, "comparison")] if sheet else []
     return WHOLE.within(*scopes, *[Scope(sentence, sentence)] * bool(sentence))
 
 
@@ -239,15 +238,15 @@ def _costs(
     """
     n, d = len(x.rows), len(x.columns)
     sizes = {
-        "n": option(n, "n", message("the number of words."), sheet=COSTS),
-        "d": option(d, "d", message("the width of every word."), sheet=COSTS),
+        "n": option(n, "n", "the number of words.", sheet=COSTS),
+        "d": option(d, "d", "the width of every word.", sheet=COSTS),
     }
     rows, unknown = [], []
     for model, own in settings.items():
         more = {
-            "k": (own.window or 3, message("the window of the convolution.")),
-            "m": (own.hidden or 2 * d, message("the neurons of the feed-forward network.")),
-            "s": (memory, message("the number of words that the decoder attends to.")),
+            "k": (own.window or 3, "the window of the convolution."),
+            "m": (own.hidden or 2 * d, "the neurons of the feed-forward network."),
+            "s": (memory, "the number of words that the decoder attends to."),
         }
         for name in NEEDED_SIZES.get(model, ""):
             value, note = more[name]
@@ -258,8 +257,8 @@ def _costs(
             continue
         cells = [one if one.operation is not None else copy(one) for one in costs]
         row = replace(concat(cells), rows=(model.value,), columns=COSTS_OF)
-        part = WHOLE.within(Scope(COSTS, message("costs")), Scope(model.value, model.value))
-        rows.append(row.as_step(COST, part, note=message("model"), sheet=COSTS))
+        part = WHOLE.within(Scope(COSTS, "costs"), Scope(model.value, model.value))
+        rows.append(row.as_step(COST, part, note="model", sheet=COSTS))
     return [*sizes.values(), *rows] if rows else [], unknown
 
 

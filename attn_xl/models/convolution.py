@@ -13,7 +13,6 @@ from attn_xl.errors import InputError
 from attn_xl.graph.functions import activation, column_maximum, gather, shifted
 from attn_xl.graph.matrix import Matrix, given_step
 from attn_xl.graph.step import WHOLE
-from attn_xl.languages import message
 from attn_xl.text import count
 
 from . import recipes
@@ -47,7 +46,7 @@ def convolution(
         )
     before = (window - 1) // 2
     zeros = np.zeros((1, len(x.columns)))
-    padding = given_step(zeros, [message("beyond")], x.columns, steps.PADDING) if window > 1 else None
+    padding = given_step(zeros, ["beyond"], x.columns, steps.PADDING) if window > 1 else None
     offsets = range(-before, window - before)
     filters = _filters(x, weights, offsets, width or len(x.columns))
     first, total = filters[0], None

@@ -6,16 +6,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from attn_xl.graph.step import Recipe, Scope, Step
-from attn_xl.languages import message
 
 from . import loss_steps, recipes, steps
 
 MASKED = ("[MASK]", "<mask>")
 """The words that a masked language model predicts, as its text has them."""
 
-POOLER = Scope("Pooler", message("pooler"))
+POOLER = Scope("Pooler", "pooler")
 """The layer that BERT trained for the first word: `Pooler.W_1`, `Pooler.b_1`."""
-TRANSFORM = Scope("Transform", message("prediction layer"))
+TRANSFORM = Scope("Transform", "prediction layer")
 """The layer before the words of a masked language model: `Transform.W_1`, `Transform.gamma`, ..."""
 
 POOLER_HIDDEN = replace(

@@ -12,24 +12,23 @@ from attn_xl.graph.functions import column_mean, columns, concat, copy, find, op
 from attn_xl.graph.matrix import Matrix, given_step
 from attn_xl.graph.node import Node
 from attn_xl.graph.step import WHOLE, Part, Scope
-from attn_xl.languages import message
 from attn_xl.settings import COMPARE, CONTROLS
 
 from . import steps
 from .parts import COMPARISON
 from .principal_components import principal_components
 
-AXES = (message("x before"), message("x after"), message("y before"), message("y after"))
+AXES = ("x before", "x after", "y before", "y after")
 AXES_APART = (
-    message("x of input"),
-    message("x of output"),
-    message("y of input"),
-    message("y of output"),
+    "x of input",
+    "x of output",
+    "y of input",
+    "y of output",
 )
 """Axes if inputs and outputs lie in different spaces: each has its own plane."""
-DIRECTIONS_STAY = message(
-    "The directions (principal components) were computed from the original numbers. They do not "
-    "change when an input is changed."
+DIRECTIONS_STAY = (
+    "The directions (principal components) were computed from the original numbers. They do "
+    "not change when an input is changed."
 )
 MOST_CENTRED = 50
 """Sentences in the mean that centres a projection, at most; a formula takes 255 ranges."""
@@ -54,10 +53,10 @@ def explorer(name: str, x: Matrix, output: Matrix, weights: Sequence[Node]) -> l
     part = WHOLE.within(Scope(name, name)) if name else WHOLE
     labels = choices(x.rows)
     numbers = np.arange(1.0, len(labels) + 1).reshape(-1, 1)
-    words = Matrix(numbers, labels, (message("words"),), texts=labels)
+    words = Matrix(numbers, labels, ("words",), texts=labels)
     words = words.as_step(steps.WORDS, part, sheet=CONTROLS)
     word = option(1.0, "", "", sheet=CONTROLS, text=labels[0])
-    word = replace(word, rows=(message("word"),)).as_step(steps.WORD, part, sheet=CONTROLS)
+    word = replace(word, rows=("word",)).as_step(steps.WORD, part, sheet=CONTROLS)
     place = find(word, words).as_step(steps.PLACE, part, sheet=CONTROLS)
     groups: dict[tuple[tuple[str, ...], bool], list[Matrix]] = {}
     for matrix in weights:
@@ -74,8 +73,8 @@ def explorer(name: str, x: Matrix, output: Matrix, weights: Sequence[Node]) -> l
     if output.rows != x.rows:
         return matrices
     ends = [
-        (message("input"), x, steps.INPUT_OF_WORD),
-        (message("output"), output, steps.OUTPUT_OF_WORD),
+        ("input", x, steps.INPUT_OF_WORD),
+        ("output", output, steps.OUTPUT_OF_WORD),
     ]
     if len(x.columns) == len(output.columns):
         change = replace(
@@ -124,11 +123,9 @@ def moves(ends: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
     if min(len(inputs[0].columns), len(outputs[0].columns)) < 2:
         return []
     joined = all(x.columns == output.columns for x, output in ends.values())
-    matrices, project = _projection(
-        COMPARISON if joined else _of_space("Input", message("inputs")), inputs
-    )
+    matrices, project = _projection(COMPARISON if joined else _of_space("Input", "inputs"), inputs)
     matrices_after, project_after = (
-        ([], project) if joined else _projection(_of_space("Output", message("outputs")), outputs)
+        ([], project) if joined else _projection(_of_space("Output", "outputs"), outputs)
     )
     matrices += matrices_after
     for name, (x, output) in ends.items():
@@ -136,7 +133,7 @@ def moves(ends: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
         parts = [columns(side, i, i + 1) for i in (0, 1) for side in (before, after)]
         several = len(ends) > 1
         part = COMPARISON.within(Scope(name, name)) if several else COMPARISON
-        note = message("{sentence} words", sentence=name) if several else message("words")
+        note = f"{name} words" if several else "words"
         table = replace(concat(parts), columns=AXES if joined else AXES_APART)
         matrices.append(table.as_step(steps.MOVES, part, note=note, sheet=COMPARE))
     return matrices
@@ -153,7 +150,7 @@ def _projection(part: Part, parts: list[Matrix]) -> tuple[list[Matrix], Callable
     if len(labels) == 2:
         return [], copy
     components = principal_components(np.vstack([part.values for part in parts]), 2)
-    numbers, axes = np.round(components, DIGITS).T, (message("1st"), message("2nd"))
+    numbers, axes = np.round(components, DIGITS).T, ("1st", "2nd")
     directions = given_step(numbers, labels, axes, steps.COMPONENTS, part)
     directions = replace(directions, sheet=COMPARE)
     centre = column_mean(parts[:MOST_CENTRED]).as_step(steps.CENTRE, part, sheet=COMPARE)

@@ -9,7 +9,6 @@ from attn_xl.graph.node import Graph, Node, referred_to
 from attn_xl.graph.operation import operation_of
 from attn_xl.graph.operations.products import Product, Transpose
 from attn_xl.graph.operations.reductions import Width
-from attn_xl.languages import in_a_row, joined_by_and, translate
 
 from .steps import DROPPED
 
@@ -37,24 +36,22 @@ def formula_of(graphs: Iterable[Graph]) -> str:
             formula = composing.words(result)
             stack = weights.part.every_layer.prefix.strip(".")
             places = found.setdefault((name, formula), [])
-            place = stack or translate("sentence {number}", number=number)
+            place = stack or f"sentence {number}"
             places += [place] * (place not in places)
     several = len(found) > 1
     formulas = [
-        translate("{formula} in {places}", formula=f"{name} = {formula}", places=_listed(places))
-        if several
-        else f"{name} = {formula}"
+        f"{name} = {formula} in {_listed(places)}" if several else f"{name} = {formula}"
         for (name, formula), places in found.items()
     ]
     known = [next(iter(meanings)) for meanings in where.values() if len(meanings) == 1]
     listed = "; ".join(formulas)
     if not known:
         return listed
-    return translate("{formulas}, where {meanings}", formulas=listed, meanings="; ".join(known))
+    return f"{listed}, where {'; '.join(known)}"
 
 
 def _listed(places: list[str]) -> str:
-    return joined_by_and([in_a_row(places[:-1]), places[-1]] if len(places) > 1 else places)
+    return " and ".join([", ".join(places[:-1]), places[-1]] if len(places) > 1 else places)
 
 
 def _results(graph: Graph) -> Sequence[tuple[Node, Node]]:
@@ -146,7 +143,7 @@ class _FormulaComposer:
             if node.scalar:
                 meaning = f"{name} = {self.unfolded(node, follow=False)}"
             elif node.helper:
-                meaning = translate("{name} is {meaning}", name=name, meaning=node.about)
+                meaning = f"{name} is {node.note}"
             else:
                 return name
             self._where.setdefault(name, set()).add(meaning)

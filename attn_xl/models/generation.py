@@ -26,13 +26,12 @@ from attn_xl.graph.functions import (
 )
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.step import WHOLE, Part, Step
-from attn_xl.languages import message
 
 from . import recipes, steps
 from .attention import Cache, Weights
 from .softmax import softmax
 
-CACHE_COLUMNS = (message("kept"), message("computed"), message("without cache"), message("saved"))
+CACHE_COLUMNS = ("kept", "computed", "without cache", "saved")
 MODULUS = 2**31 - 1
 """Draws are whole numbers below it; see `next_draw`."""
 
@@ -101,7 +100,7 @@ def new_word(
 ) -> tuple[Matrix, Matrix | None]:
     """The embedding (1, d) of the word that follows, by the logits after the last word (n, v), and the
     state of the draws. `number` counts the new words from 1."""
-    part, label = WHOLE.within(steps.NEW._replace(layer=number)), message("new {number}", number=number)
+    part, label = WHOLE.within(steps.NEW._replace(layer=number)), f"new {number}"
     last = gather([(logits, len(logits.rows) - 1)], [label]).as_step(steps.LAST_LOGITS, part)
     row, state = choosing.choose(last, state, part)
     return (row @ vocabulary).as_step(steps.NEW_INPUT, part), state
@@ -127,8 +126,8 @@ def count_kept(cache: Cache, words: int, new: int) -> Matrix:
     for matrix in kept[1:]:
         per_word = per_word + width(matrix)
     per_word = per_word.as_step(steps.CACHED_PER_WORD)
-    rows = [message("new {number}", number=number) for number in range(1, new + 1)]
+    rows = [f"new {number}" for number in range(1, new + 1)]
     so_far = counted(words + 1, rows).as_step(steps.WORDS_SO_FAR)
     parts = [so_far * per_word, repeated(per_word, rows), so_far * per_word, (so_far - 1) * per_word]
     table = replace(concat(parts), columns=CACHE_COLUMNS)
-    return table.described(message("numbers of K and V")).as_step(steps.CACHE)
+    return table.described("numbers of K and V").as_step(steps.CACHE)

@@ -15,7 +15,6 @@ from attn_xl.graph.gradients import gradients_from
 from attn_xl.graph.matrix import Matrix, given_step, shapes_only
 from attn_xl.graph.node import walk
 from attn_xl.graph.step import WHOLE, Part, Recipe, Scope, Step
-from attn_xl.languages import message
 from attn_xl.text import shortened
 
 from . import steps
@@ -26,10 +25,9 @@ MOST_AT_ALL = 4_000_000
 """Numbers of the gradients of one word, at most."""
 JACOBIAN = "Jacobian"
 """The sheet of the gradients."""
-JACOBIAN_NOTE = message(
-    "How each number of the output changes with every matrix that it was computed from, back to the "
-    "input: "
-    "one gradient after the other."
+JACOBIAN_NOTE = (
+    "How each number of the output changes with every matrix that it was computed from, back "
+    "to the input: one gradient after the other."
 )
 
 INFLUENCE = Step(
@@ -103,7 +101,7 @@ def influence(x: Matrix, output: Matrix) -> tuple[Matrix, str]:
 
 def _gradient(x: Matrix, output: Matrix, word: int, column: int) -> Matrix:
     """How one number of the output changes with the input, (n, d), on the sheet of the gradients."""
-    scope = Scope(f"J{word + 1}_{column + 1}", message("Jacobian"))
+    scope = Scope(f"J{word + 1}_{column + 1}", "Jacobian")
     which = f"{shortened(output.rows[word], 20)}, {shortened(output.columns[column], 20)}"
 
     def place(d: Matrix) -> Matrix:
@@ -112,7 +110,7 @@ def _gradient(x: Matrix, output: Matrix, word: int, column: int) -> Matrix:
         return d.as_step(
             d.step,
             part,
-            note=message("{gradient} for {cell}", gradient=d.name, cell=which),
+            note=f"{d.name} for {which}",
             sheet=JACOBIAN,
         )
 

@@ -33,7 +33,6 @@ from attn_xl.graph.gradients import gradients
 from attn_xl.graph.matrix import Matrix, constant, foresees
 from attn_xl.graph.node import Graph, Node, Numbers, created, walk
 from attn_xl.graph.step import Scope, Step
-from attn_xl.languages import joined, message
 from attn_xl.settings import CELLS, COMPARE, CURVES, READ_BY, Optimizer, Settings
 from attn_xl.tables.survey import Table
 
@@ -47,12 +46,12 @@ from .steps import SHARES, SOFTMAX
 Moments = tuple[Matrix, ...]
 """What an optimizer remembers of earlier gradients of some weights: one matrix, two, or none."""
 NOTES = {
-    "rate": message("the learning rate: how far each step goes. Try 10 times as much."),
-    "momentum": message("the share of the earlier gradients that is kept."),
-    "beta1": message("the share of the earlier gradients that is kept."),
-    "beta2": message("the share of the earlier squared gradients that is kept."),
-    "adam_epsilon": message("it keeps Adam from dividing by 0."),
-    "decay": message("the share of the weights, times the rate, that is taken away at each step."),
+    "rate": "the learning rate: how far each step goes. Try 10 times as much.",
+    "momentum": "the share of the earlier gradients that is kept.",
+    "beta1": "the share of the earlier gradients that is kept.",
+    "beta2": "the share of the earlier squared gradients that is kept.",
+    "adam_epsilon": "it keeps Adam from dividing by 0.",
+    "decay": "the share of the weights, times the rate, that is taken away at each step.",
 }
 MOMENTS = {
     Optimizer.sgd: (),
@@ -168,8 +167,8 @@ def learned(
     if curve[-1] > curve[0] and not foresees():
         grows = f"The loss grows from {curve[0]:.4g} to {curve[-1]:.4g}."
         remarks = (*remarks, f"{grows} {run.smaller_rate()}")
-    once = message("Learning, one step: {title}", title=title)
-    often = message("Learning, {steps} steps: {title}", steps=settings.steps, title=title)
+    once = f"Learning, one step: {title}"
+    often = f"Learning, {settings.steps} steps: {title}"
     return Computation(
         once if settings.steps == 1 else often,
         {name: Graph(*results)},
@@ -180,7 +179,7 @@ def learned(
 
 
 FIRST = steps.STEP._replace(layer=1)
-COLUMNS = {steps.CURVE.symbol: message("loss"), steps.CERTAINTY.symbol: message("certainty")}
+COLUMNS = {steps.CURVE.symbol: "loss", steps.CERTAINTY.symbol: "certainty"}
 """The headings of the curves."""
 MOST_COMPARED = 12
 """Attention matrices that are shown before and after learning, at most."""
@@ -328,17 +327,15 @@ class _Learning:
         """The gradient of a chosen weight in the first step, and its central difference: the loss with
         the weight nudged up and down, computed anew. It is rounded, since nearly equal losses are
         subtracted. Source: Press et al., "Numerical Recipes", 5.7."""
-        known = [
-            message("{number} is {name}", number=i, name=w.name) for i, w in enumerate(self._weights, 1)
-        ]
-        which = message("the matrix of the weight to check: {numbers}.", numbers=joined(known, ", "))
-        row = message("the row of the weight to check, from 1.")
-        column = message("the column of the weight to check, from 1.")
+        known = [f"{i} is {w.name}" for i, w in enumerate(self._weights, 1)]
+        which = f"the matrix of the weight to check: {', '.join(known)}."
+        row = "the row of the weight to check, from 1."
+        column = "the column of the weight to check, from 1."
         place = [
             option(1, f"Checked{what}", note, sheet=sheet)
             for what, note in (("Matrix", which), ("Row", row), ("Column", column))
         ]
-        how_far = message("how far the checked weight is nudged up and down.")
+        how_far = "how far the checked weight is nudged up and down."
         nudge = option(1e-4, "Nudge", how_far, sheet=sheet)
         marks = []
         for number, w in enumerate(self._weights, 1):
@@ -357,15 +354,13 @@ class _Learning:
             column_sum(row_dot(mark, self._first[d]).described(f"{steps.PLACE.symbol} · {d.name}"))
             for mark, d in zip(marks, self._gradients)
         ]
-        gradient = sum(parts[1:], parts[0]).described(
-            message("the gradient in step 1 of the chosen weight")
-        )
+        gradient = sum(parts[1:], parts[0]).described("the gradient in step 1 of the chosen weight")
         difference = rounded((losses[0] - losses[1]) / (2 * nudge))
         results = []
         for step, matrix in (
             (steps.CHECKED_GRADIENT, gradient), (steps.CENTRAL_DIFFERENCE, difference)
         ):  # fmt: skip
-            labelled = replace(matrix, rows=(step.symbol,), columns=(message("value"),), scalar=False)
+            labelled = replace(matrix, rows=(step.symbol,), columns=("value",), scalar=False)
             results.append(labelled.as_step(step, sheet=steps.CHECK_SHEET))
         gap = replace(rounded(results[0] - results[1]), rows=(steps.GAP.symbol,))
         return [*results, gap.as_step(steps.GAP, sheet=steps.CHECK_SHEET)]
@@ -378,9 +373,7 @@ class _Learning:
             ends = [self._first[matrix], self._last[matrix]]
             part = COMPARISON.within(Scope(matrix.name, matrix.name))
             before, after = (
-                copy(end).as_step(
-                    step, part, note=joined([matrix.name, message(step.note)]), sheet=COMPARE
-                )
+                copy(end).as_step(step, part, note=" ".join([matrix.name, step.note]), sheet=COMPARE)
                 for end, step in zip(ends, (steps.BEFORE, steps.AFTER))
             )
             moved = (after - before).as_step(steps.MOVED, part, sheet=COMPARE)
@@ -550,9 +543,7 @@ def _curve(points: Sequence[Matrix | float], step: Step) -> Matrix:
         for point in points
     ]
     curve = replace(gather(picks, labels), columns=column)
-    return curve.described(message("the {curve} of every step", curve=step.symbol)).as_step(
-        step, sheet=CURVES
-    )
+    return curve.described(f"the {step.symbol} of every step").as_step(step, sheet=CURVES)
 
 
 def _certainty(loss: Matrix) -> list[Matrix]:

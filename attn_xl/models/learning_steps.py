@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from attn_xl.graph.step import Recipe, Scope, Step
-from attn_xl.languages import message
 
 from . import recipes
 
-STEP = Scope("Step", message("step"), unit="")
+STEP = Scope("Step", "step", unit="")
 _UPDATE = (
     "Learning itself: every weight takes a small step in the direction in which the loss falls, like a "
     "walker in fog who feels which way is down."
@@ -74,8 +73,8 @@ CERTAINTY = replace(
 PLUS, MINUS = (
     Scope(symbol, words, -1, unit="", again=True)
     for symbol, words in (
-        ("Plus", message("one weight nudged up")),
-        ("Minus", message("one weight nudged down")),
+        ("Plus", "one weight nudged up"),
+        ("Minus", "one weight nudged down"),
     )
 )
 PLACE = Step(
@@ -105,9 +104,7 @@ GAP = replace(
     note="The difference of the two. Look for a number close to 0.",
     purpose="Whether the backward pass tells the truth.",
 )
-LEARNED_NOTE = message(
-    "Attention before learning, after it, and the difference. Look for what has moved."
-)
+LEARNED_NOTE = "Attention before learning, after it, and the difference. Look for what has moved."
 BEFORE = Step(
     "Before",
     note="before learning",
@@ -125,5 +122,5 @@ MOVED = replace(
 
 def of_weights(step: Step, symbol: str, number: int) -> Step:
     """A step of learning for the weights `symbol`, after step `number`."""
-    note = message(step.note, symbol=symbol, step=number)
+    note = step.note.format(symbol=symbol, step=number)
     return replace(step, symbol=f"{symbol}{step.symbol}", note=note)

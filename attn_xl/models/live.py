@@ -11,7 +11,6 @@ from attn_xl.errors import CallError
 from attn_xl.graph.functions import gather
 from attn_xl.graph.matrix import Matrix, given_step
 from attn_xl.graph.step import Part, Step
-from attn_xl.languages import joined, message
 from attn_xl.settings import Settings
 
 MOST_ROWS = 10_000
@@ -141,44 +140,26 @@ def described(settings: Settings, now: int, whole: int | None) -> str:
     """
     s = settings
     what = []
-    for one, many, text, count in (
-        (
-            message("layer {numbers} of {count}"),
-            message("layers {numbers} of {count}"),
-            s.live_layers,
-            s.encoder_layers or s.decoder_layers or s.layers,
-        ),
-        (
-            message("head {numbers} of {count}"),
-            message("heads {numbers} of {count}"),
-            s.live_heads,
-            s.heads or 1,
-        ),
+    layers = s.encoder_layers or s.decoder_layers or s.layers
+    for thing, text, of in (
+        ("layer", s.live_layers, f" of {layers}"),
+        ("head", s.live_heads, f" of {s.heads or 1}"),
+        ("row", s.live_rows, ""),
     ):
         if text:
-            found = " ".join(text.replace(",", " ").split())
-            what.append(message(one if found.isdecimal() else many, numbers=found, count=count))
-    if s.live_rows:
-        chosen = " ".join(s.live_rows.replace(",", " ").split())
-        one, many = message("row {numbers}", numbers=chosen), message("rows {numbers}", numbers=chosen)
-        what.append(one if chosen.isdecimal() else many)
+            chosen = " ".join(text.replace(",", " ").split())
+            what.append(f"{thing}{'' if chosen.isdecimal() else 's'} {chosen}{of}")
     if not s.live_network:
-        what.append(message("no feed-forward network"))
-    line = message(
-        "Formulas (counted from 0): {parts}; what the rest gives enters as values.",
-        parts=joined(what, ", "),
-    )
+        what.append("no feed-forward network")
+    line = f"Formulas (counted from 0): {', '.join(what)}; what the rest gives enters as values."
     if whole is None or whole <= now:
         return line
-    cost = message(
-        "This is {now:,} numbers; all would be {whole:,}, about {file} in a file and {memory} of "
-        "memory to open it.",
-        now=now,
-        whole=whole,
-        file=_size(whole * FILE_BYTES),
-        memory=_size(whole * OPEN_BYTES),
+    file, memory = _size(whole * FILE_BYTES), _size(whole * OPEN_BYTES)
+    cost = (
+        f"This is {now:,} numbers; all would be {whole:,}, about {file} in a file and {memory} of "
+        "memory to open it."
     )
-    return joined([line, cost], "\n")
+    return f"{line}\n{cost}"
 
 
 def _size(number: float) -> str:

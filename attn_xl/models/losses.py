@@ -12,7 +12,6 @@ from attn_xl.errors import ShapeError
 from attn_xl.graph.functions import column_mean, gather, negative_log, row_dot, row_squares, width
 from attn_xl.graph.matrix import Matrix, check_matrices
 from attn_xl.graph.step import WHOLE, Part
-from attn_xl.languages import message
 
 from . import loss_steps as steps
 from .softmax import softmax_parts
@@ -54,7 +53,7 @@ def cross_entropy(probabilities: Matrix, target: Matrix, rows: Sequence[int] = (
     )
     if probabilities.shape != target.shape:
         raise ShapeError(f"the probabilities are {probabilities.shape}, the target {target.shape}.")
-    right = replace(row_dot(target, probabilities), columns=(message("probability"),))  # (n, 1)
+    right = replace(row_dot(target, probabilities), columns=("probability",))  # (n, 1)
     right = right.as_step(steps.RIGHT)
     if shares:
         logits, maximum, total = shares
@@ -63,7 +62,7 @@ def cross_entropy(probabilities: Matrix, target: Matrix, rows: Sequence[int] = (
         losses = losses.differentiated({logits: lambda _, d: (probabilities - target) * d})
     else:
         losses = negative_log(right)
-    losses = replace(losses, columns=(message("loss"),))
+    losses = replace(losses, columns=("loss",))
     if len(losses.rows) == 1:
         return losses.as_step(steps.SINGLE_LOSS)
     return column_mean([losses.as_step(steps.LOSSES)]).as_step(steps.LOSS)
@@ -94,7 +93,7 @@ def mean_squared_error(output: Matrix, target: Matrix) -> Matrix:
     if output.shape != target.shape:
         raise ShapeError(f"the output is {output.shape}, but the target {target.shape}.")
     errors = (output - target).as_step(steps.ERRORS)  # (n, d)
-    losses = replace(row_squares(errors) / width(errors), columns=(message("loss"),))  # (n, 1)
+    losses = replace(row_squares(errors) / width(errors), columns=("loss",))  # (n, 1)
     losses = losses.as_step(steps.SQUARED_LOSSES)
     return column_mean([losses]).as_step(steps.LOSS)
 
@@ -102,8 +101,6 @@ def mean_squared_error(output: Matrix, target: Matrix) -> Matrix:
 def mean_loss(losses: Mapping[str, Matrix], part: Part = WHOLE, sheet: str = "") -> Matrix:
     """The mean of the losses of several sentences, by name, (1, 1) each, to (1, 1)."""
     column = gather([(loss, 0) for loss in losses.values()], list(losses))
-    column = replace(column, columns=(message("loss"),)).described(
-        message("the {loss} of every sentence", loss="Loss")
-    )
+    column = replace(column, columns=("loss",)).described("the Loss of every sentence")
     column = column.as_step(steps.SENTENCE_LOSSES, part, sheet=sheet)
     return column_mean([column]).as_step(steps.BATCH_LOSS, part, sheet=sheet)

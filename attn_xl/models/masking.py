@@ -11,7 +11,6 @@ from attn_xl.graph.extent import HIDES
 from attn_xl.graph.functions import option, switch
 from attn_xl.graph.matrix import Matrix, given_step
 from attn_xl.graph.step import Part, Step
-from attn_xl.languages import message
 from attn_xl.settings import CELLS, CONTROLS, OPTIONS, Normalize, Settings
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.tables.written.record import drawn_before
@@ -21,13 +20,13 @@ from .attention import Attending, Dropout, attention_mask
 from .own_masks import Attended, OwnMasks
 
 PADDING = ("<PAD>", "<PADDING>")
-SCALE_NOTE = message("on: the scores are divided by √d_k, which keeps the softmax soft.")
-WINDOW_NOTE = message("the number of words that a word looks at: itself and those next to it.")
-SINKS_NOTE = message("the number of first words that stay visible outside the window.")
-CAUSAL_NOTE = message("on: no word looks at later ones.")
+SCALE_NOTE = "on: the scores are divided by √d_k, which keeps the softmax soft."
+WINDOW_NOTE = "the number of words that a word looks at: itself and those next to it."
+SINKS_NOTE = "the number of first words that stay visible outside the window."
+CAUSAL_NOTE = "on: no word looks at later ones."
 TEMPERATURE = (
     CELLS["temperature"],
-    message("the scores are divided by it: below 1 is sharper, above 1 is softer."),
+    "the scores are divided by it: below 1 is sharper, above 1 is softer.",
 )
 
 
@@ -66,14 +65,12 @@ class Scoring:
             width = self._option(float(settings.window), CELLS["window"], WINDOW_NOTE)
             self._window = width, self._option(float(settings.sinks), CELLS["sinks"], SINKS_NOTE)
         if settings.score_cap is not None:
-            self.cap = self._option(
-                settings.score_cap, CELLS["score_cap"], message("no score exceeds it.")
-            )
+            self.cap = self._option(settings.score_cap, CELLS["score_cap"], "no score exceeds it.")
         if settings.dropout:
-            note = message("the share of weights that are set to 0.")
+            note = "the share of weights that are set to 0."
             self._p = self._option(settings.dropout, CELLS["dropout"], note)
         if settings.residual_dropout:
-            note = message("the share of each sublayer's output that is set to 0.")
+            note = "the share of each sublayer's output that is set to 0."
             self._p_residual = self._option(settings.residual_dropout, CELLS["residual_dropout"], note)
 
     def _option(self, value: float, name: str, note: str) -> Matrix:

@@ -6,10 +6,9 @@ from collections.abc import Iterable
 
 from attn_xl.errors import CallError, nearest
 from attn_xl.graph.step import WHOLE, Part, Scope
-from attn_xl.languages import message
 from attn_xl.settings import COMPARE
 
-COMPARISON = WHOLE.within(Scope(COMPARE, message("comparison")))
+COMPARISON = WHOLE.within(Scope(COMPARE, "comparison"))
 """The part whose steps stand on the sheet `Compare`; a word or a sentence is a scope within it."""
 
 

@@ -11,23 +11,22 @@ from attn_xl.errors import CallError, InputError
 from attn_xl.graph.functions import column_mean, column_variance, gather, row_sum
 from attn_xl.graph.matrix import Matrix, given
 from attn_xl.graph.node import Graph, Numbers
-from attn_xl.languages import message
 from attn_xl.tables.survey import Table
 
 PROJECTED, EXPLAINED = "Projected", "Explained"
 NOTES = {
-    "Words": message("The word vectors as given in the file, one word per row."),
-    "Mean": message("The mean of each column of Words."),
-    "Centred": message("The words minus the mean of each column, so that every column has mean 0."),
-    "Components": message(
-        "Principal components: the directions in which the words differ most, as unit "
-        "vectors whose largest number is positive. They stay fixed when a word is changed."
+    "Words": "The word vectors as given in the file, one word per row.",
+    "Mean": "The mean of each column of Words.",
+    "Centred": "The words minus the mean of each column, so that every column has mean 0.",
+    "Components": (
+        "Principal components: the directions in which the words differ most, as unit vectors "
+        "whose largest number is positive. They stay fixed when a word is changed."
     ),
-    PROJECTED: message(
+    PROJECTED: (
         "The coordinates of each word along the principal components. attn-xl convert, "
         "similarity and teach read this table as the sentence."
     ),
-    EXPLAINED: message(
+    EXPLAINED: (
         "The share of the words' variance that each component explains: the variance of its "
         "column of Projected, divided by the total variance of Words."
     ),
@@ -102,20 +101,16 @@ def _computed(words: Table, count: int, sentences: Mapping[str, Sequence[str]]) 
 def _sentence(name: str, projected: Matrix, words: Sequence[str]) -> Matrix:
     rows = {word: row for row, word in enumerate(projected.rows)}
     picked = gather([(projected, rows[word]) for word in words], words)
-    return picked.named(name, message("The words of the sentence, each with its row of Projected."))
+    return picked.named(name, "The words of the sentence, each with its row of Projected.")
 
 
 def _explained(x: Matrix, projected: Matrix) -> Matrix:
     """The variances and shares, all on one sheet."""
-    variances = column_variance(x).named(
-        "Variances", message("of each column of Words"), sheet=EXPLAINED
-    )
-    total = row_sum(variances).named("Total", message("all columns together"), sheet=EXPLAINED)
-    kept = column_variance(projected).named(
-        "Kept", message("of each column of Projected"), sheet=EXPLAINED
-    )
-    share = replace(kept / total, rows=(message("share"),))
-    return share.named(EXPLAINED, message("of the total variance"), sheet=EXPLAINED)
+    variances = column_variance(x).named("Variances", "of each column of Words", sheet=EXPLAINED)
+    total = row_sum(variances).named("Total", "all columns together", sheet=EXPLAINED)
+    kept = column_variance(projected).named("Kept", "of each column of Projected", sheet=EXPLAINED)
+    share = replace(kept / total, rows=("share",))
+    return share.named(EXPLAINED, "of the total variance", sheet=EXPLAINED)
 
 
 def principal_components(x: Numbers, count: int) -> Numbers:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from attn_xl.graph.step import Recipe, Scope, Step
-from attn_xl.languages import message
 
 from . import recipes, steps
 
-LAYER = Scope("Layer", message("recurrent"))
-FORWARD, BACKWARD = Scope("Forward", message("forward")), Scope("Backward", message("backward"))
+LAYER = Scope("Layer", "recurrent")
+FORWARD, BACKWARD = Scope("Forward", "forward"), Scope("Backward", "backward")
 
 _SUM = (
     "Row of {a} times column of {b}, plus the row above of {c} times column of {e}: multiply pair by "
@@ -236,14 +235,14 @@ C_0 = replace(
     H_0, symbol="c_0", note="The cell before the first word: 0 unless given. Change it and watch."
 )
 GATES = {
-    "h": message("the hidden state"),
-    "i": message("the input gate"),
-    "f": message("the forget gate"),
-    "g": message("the candidate"),
-    "o": message("the output gate"),
-    "r": message("the reset gate"),
-    "z": message("the update gate"),
-    "n": message("the new state"),
+    "h": "the hidden state",
+    "i": "the input gate",
+    "f": "the forget gate",
+    "g": "the candidate",
+    "o": "the output gate",
+    "r": "the reset gate",
+    "z": "the update gate",
+    "n": "the new state",
 }
 """What the weights of each letter compute; the letters are PyTorch's."""
 SPELLINGS = {"g": ("g", "c"), "n": ("n", "h")}
@@ -252,19 +251,15 @@ SPELLINGS = {"g": ("g", "c"), "n": ("n", "h")}
 
 def from_words(letter: str, gate: str) -> Step:
     """`W_f`: the weights from the words to a gate."""
-    note = message(
-        "Learned: from each word to {gate}. Look down a column: what its number responds to.",
-        gate=GATES[gate],
-    )
+    note = f"Learned: from each word to {GATES[gate]}. Look down a column: what its number responds to."
     return replace(steps.W_1, symbol=f"W_{letter}", note=note)
 
 
 def from_above(letter: str, gate: str) -> Step:
     """`U_f`: the weights from the row above to a gate."""
-    note = message(
-        "Learned: from the hidden state of the row above to {gate}. Compare sizes: small numbers let "
-        "the past fade, large ones let it explode.",
-        gate=GATES[gate],
+    note = (
+        f"Learned: from the hidden state of the row above to {GATES[gate]}. Compare sizes: small "
+        "numbers let the past fade, large ones let it explode."
     )
     return replace(steps.W_1, symbol=f"U_{letter}", note=note)
 
@@ -274,29 +269,25 @@ def bias(letter: str) -> Step:
     return replace(steps.BIAS, symbol=f"b_{letter}")
 
 
-MADE_UP_BIAS = message(
-    "Made up: 1, so that the gate is open at first and notes are kept (Jozefowicz et al., 2015). Set "
-    "it to 0 and compare."
+MADE_UP_BIAS = (
+    "Made up: 1, so that the gate is open at first and notes are kept (Jozefowicz et al., "
+    "2015). Set it to 0 and compare."
 )
 
 
 def filters(offset: int) -> Step:
     """`W_before`, `W_here`, `W_after`: the weights for the word at an offset of the window."""
     where = "before" if offset < 0 else "after" if offset else "here"
-    note = message(
-        "Learned: what each filter (column) looks for in the word itself. Look down a column."
-    )
+    note = "Learned: what each filter (column) looks for in the word itself. Look down a column."
     if offset > 0:
-        note = message(
-            "Learned: what each filter (column) looks for in the word {number} after it. Look down a "
-            "column.",
-            number=offset,
+        note = (
+            f"Learned: what each filter (column) looks for in the word {offset} after it. Look down a "
+            "column."
         )
     elif offset:
-        note = message(
-            "Learned: what each filter (column) looks for in the word {number} before it. Look down a "
-            "column.",
-            number=-offset,
+        note = (
+            f"Learned: what each filter (column) looks for in the word {-offset} before it. Look down "
+            "a column."
         )
     return replace(steps.W_1, symbol=f"W_{where}", note=note)
 

@@ -13,7 +13,6 @@ from attn_xl.errors import InputError
 from attn_xl.graph.functions import angles, columns, concat, cos, distance, sin, turned
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.step import Part, Step
-from attn_xl.languages import message
 
 from . import recipes, steps
 
@@ -91,7 +90,7 @@ class Rotary:
         ahead = turned(own, neighbours=self.neighbours).as_step(steps.TURNED_ON)
         rotated = own * cosine + ahead * sine
         if r < d:
-            words = message("{words}; the rest of {x}", words=rotated.words, x=x.name)
+            words = f"{rotated.words}; the rest of {x.name}"
             rotated = concat([rotated, columns(x, r, d)]).described(words)
         return rotated.as_step(step, part)
 

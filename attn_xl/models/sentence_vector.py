@@ -11,7 +11,6 @@ from dataclasses import replace
 from attn_xl.graph.functions import activation, column_mean, gather, row_squares, sqrt, tanh
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.step import WHOLE, Part
-from attn_xl.languages import message
 from attn_xl.settings import Pooling, Transform
 
 from . import encoder_steps, loss_steps, recipes, steps
@@ -64,4 +63,4 @@ def transformed(x: Matrix, a: Architecture, function: Transform, part: Part = WH
     hidden = projected(x, w, b, steps.HIDDEN, part)
     activated = steps.ACTIVATED.by(recipes.ACTIVATIONS[function.value])
     active = activation(hidden, function.value).as_step(activated, part)
-    return norm(active, a, part, message("Norm before the words"), learned)
+    return norm(active, a, part, "Norm before the words", learned)

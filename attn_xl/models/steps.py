@@ -9,15 +9,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from attn_xl.graph.step import Scope, Step
-from attn_xl.languages import message
 
 from . import recipes
 
-ENCODER, DECODER = Scope("Enc", message("encoder")), Scope("Dec", message("decoder"))
-LENS = Scope("Lens", message("logit lens after"))
-SELF = Scope("Self", message("self-attention"))
-CROSS = Scope("Cross", message("cross-attention"))
-TURNED = message("In the file, rows and columns are swapped.")
+ENCODER, DECODER = Scope("Enc", "encoder"), Scope("Dec", "decoder")
+LENS = Scope("Lens", "logit lens after")
+SELF = Scope("Self", "self-attention")
+CROSS = Scope("Cross", "cross-attention")
+TURNED = "In the file, rows and columns are swapped."
 
 # Attention
 
@@ -454,7 +453,7 @@ COLUMNS_OF_HEAD = Step(
 
 def columns_of_head(weights: Step, name: str, head: int) -> Step:
     """The step that selects a head's columns of the weights `name`."""
-    note = message(COLUMNS_OF_HEAD.note, name=name, head=head)
+    note = COLUMNS_OF_HEAD.note.format(name=name, head=head)
     return replace(COLUMNS_OF_HEAD, symbol=weights.symbol, note=note)
 
 
@@ -704,7 +703,7 @@ COMPARED = Step(
 )
 COMPARED_ENDS = tuple(replace(COMPARED, symbol=end.symbol) for end in (INPUT, OUTPUT))
 """The input and the output of a word that sentences share; the word is the last scope of its part."""
-ENDS = {"Input": message("input"), "Output": message("output")}
+ENDS = {"Input": "input", "Output": "output"}
 """The same two in words."""
 COMPARED_DIFFERENCE = replace(COMPARED.by(recipes.SUBTRACT_FIRST), symbol="Difference")
 
@@ -873,10 +872,10 @@ FEED_FORWARD = Step(
     ),
     recipe=recipes.PROJECT,
 )
-EXPERT = Scope("Expert", message("expert"), unit="")
-SHARED = Scope("Shared", message("shared expert"))
-DRAWING = Scope("Drawing", message("drawing"))
-NEW = Scope("New", message("new word"), unit="", again=True)
+EXPERT = Scope("Expert", "expert", unit="")
+SHARED = Scope("Shared", "shared expert")
+DRAWING = Scope("Drawing", "drawing")
+NEW = Scope("New", "new word", unit="", again=True)
 ROUTER = Step(
     "Router",
     note="How well each expert (column) fits each word. Look for the largest numbers in a row.",
@@ -1362,11 +1361,11 @@ OTHER_WORDS = replace(
         "their exponentials. Computed, and entered as values, so that the probabilities are exact."
     ),
 )
-ALL_OTHERS = message("(all others)")
+ALL_OTHERS = "(all others)"
 """The column of the words that are not shown."""
-INPUT_OF_MODEL = message(
-    "The embeddings of the tokens. The layers that read them are not written, so nothing here depends "
-    "on these numbers."
+INPUT_OF_MODEL = (
+    "The embeddings of the tokens. The layers that read them are not written, so nothing "
+    "here depends on these numbers."
 )
 HEAD_SWITCH = Step(
     "Head",

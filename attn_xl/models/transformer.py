@@ -30,7 +30,6 @@ from attn_xl.graph.functions import (
 )
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.step import WHOLE, Part, Step
-from attn_xl.languages import joined, message
 from attn_xl.settings import Activation, Residual
 from attn_xl.text import count
 
@@ -118,15 +117,15 @@ def norm(x: Matrix, a: Architecture, part: Part, which: str, learned: Part | Non
     """
     gamma, beta = _stretch(x, a, learned or part, (steps.GAMMA, steps.BETA))
     step = steps.RMS_NORM if a.norm_type == "rms" else steps.NORM
-    return _normed(x, a, gamma, beta, step, part, message(step.note, which=which, how=_how(a)))
+    return _normed(x, a, gamma, beta, step, part, step.note.format(which=which, how=_how(a)))
 
 
 def norm_alone(x: Matrix, a: Architecture) -> Matrix:
     """The norm of a table (n, d), with gamma and beta if given. Source: as `norm`."""
     if steps.GAMMA.symbol in a.weights or steps.BETA.symbol in a.weights:
-        return norm(x, a, WHOLE, message("Norm"))
+        return norm(x, a, WHOLE, "Norm")
     step = steps.RMS_NORM_ALONE if a.norm_type == "rms" else steps.NORM_ALONE
-    return _normed(x, a, None, None, step, WHOLE, message(step.note, how=_how(a)))
+    return _normed(x, a, None, None, step, WHOLE, step.note.format(how=_how(a)))
 
 
 def head_norm(x: Matrix, step: Step, part: Part, a: Architecture) -> Matrix:
@@ -191,10 +190,10 @@ def _normed(
         normed = normed * gamma
     if beta is not None:
         normed = normed + beta
-    how = [message("sample variance")] * (sample and not rms)
-    how += [message("ε outside the root")] * outside
+    how = ["sample variance"] * (sample and not rms)
+    how += ["ε outside the root"] * outside
     name = "RMS norm" if rms else "norm"
-    normed = normed.described(joined([f"{name}({x.name})", *how], ", "))
+    normed = normed.described(", ".join([f"{name}({x.name})", *how]))
     return normed.as_step(step.by(recipe), part, note=note)
 
 
@@ -207,8 +206,8 @@ def _how(a: Architecture) -> str:
     """A remark on how the norm is computed, if not in the usual way."""
     sample, outside = a.norm_variance == "sample", a.norm_epsilon == "outside"
     sample = sample and a.norm_type == "layer"
-    how = [message("sample, n − 1")] * sample + [message("epsilon outside the root")] * outside
-    return message(" ({how})", how=joined(how, "; ")) if how else ""
+    how = ["sample, n − 1"] * sample + ["epsilon outside the root"] * outside
+    return f" ({'; '.join(how)})" if how else ""
 
 
 def feed_forward(x: Matrix, a: Architecture, part: Part = WHOLE) -> Matrix:
@@ -263,7 +262,7 @@ def mixture(x: Matrix, a: Architecture, part: Part = WHOLE) -> Matrix:
     Experts" (2024), 2.1; the shared expert: Dai et al., "DeepSeekMoE" (2024), 3.2.
     """
     assert a.top_k is not None
-    names = tuple(message("expert {number}", number=e + 1) for e in range(a.experts))
+    names = tuple(f"expert {e + 1}" for e in range(a.experts))
     w_r = a.weights.matrix(steps.W_R, part, x.columns, a.experts, names)
     if len(w_r.columns) != a.experts:
         raise InputError(
@@ -289,7 +288,7 @@ def mixture(x: Matrix, a: Architecture, part: Part = WHOLE) -> Matrix:
         total = part_of if total is None else total + part_of
     assert total is not None
     total = total.described(
-        message("shares × experts + shared expert") if a.shared_expert else message("shares × experts")
+        "shares × experts + shared expert" if a.shared_expert else "shares × experts"
     )
     mixed = steps.MIXTURE_AND_SHARED if a.shared_expert else steps.MIXTURE
     return total.as_step(mixed, part)
@@ -299,10 +298,10 @@ def _sublayer(x: Matrix, run: Sublayer, a: Architecture, part: Part, number: int
     """A sublayer with its skip connection and norm. Post: norm(x + run(x)). Pre: x + run(norm(x)).
     Dropout is of what `run` makes."""
     here = part.numbered(number)
-    made = run(norm(x, a, here, message("Norm before the step")) if a.norm == "pre" else x)
+    made = run(norm(x, a, here, "Norm before the step") if a.norm == "pre" else x)
     made = dropped(made, a.dropout, steps.RESIDUAL_MASK, steps.RESIDUAL, here)
     total = (_beside(x, made, a) + made).as_step(steps.SKIP, here)
-    return total if a.norm == "pre" else norm(total, a, here, message("Add and norm"))
+    return total if a.norm == "pre" else norm(total, a, here, "Add and norm")
 
 
 def _beside(x: Matrix, made: Matrix, a: Architecture) -> Matrix:
@@ -325,9 +324,9 @@ def _two_sublayers(
         x,
         a,
         part.numbered(1),
-        message("Norm before both steps") if one_norm else message("Norm before attention"),
+        "Norm before both steps" if one_norm else "Norm before attention",
     )
-    second = first if one_norm else norm(x, a, part.numbered(2), message("Norm before the network"))
+    second = first if one_norm else norm(x, a, part.numbered(2), "Norm before the network")
     looked = attend(first)
     total = _beside(x, looked, a)
     for number, made in enumerate((looked, network(_beside(second, looked, a))), 1):
@@ -397,7 +396,7 @@ def encoder(x: Matrix, a: Architecture) -> Matrix:
     given."""
     stack = WHOLE.within(steps.ENCODER)
     if a.weights.named(stack.numbered(1).name(steps.GAMMA.symbol)):
-        x = norm(x, a, stack.numbered(1), message("Norm of the embeddings"))
+        x = norm(x, a, stack.numbered(1), "Norm of the embeddings")
     x = _layers(x, a.encoder_layers or a.layers, stack.in_layer, a, encoder_layer)
     return _last_norm(x, a, stack)
 
@@ -448,7 +447,7 @@ def _layers(
 def _last_norm(x: Matrix, a: Architecture, stack: Part) -> Matrix:
     """The norm after the last layer, with pre-norm or if its weights are given."""
     if a.norm == "pre" or stack.name(steps.GAMMA.symbol) in a.weights:
-        return norm(x, a, stack, message("Norm after the last layer"))
+        return norm(x, a, stack, "Norm after the last layer")
     return x
 
 
@@ -460,7 +459,7 @@ def lens(x: Matrix, a: Architecture, layer: Part, part: Part) -> Matrix:
     stack = layer.in_layer(0)
     if a.norm != "pre" and stack.name(steps.GAMMA.symbol) not in a.weights:
         return x
-    return norm(x, a, part, message("The last norm, after this layer already"), learned=stack)
+    return norm(x, a, part, "The last norm, after this layer already", learned=stack)
 
 
 def transformer(source: Matrix, target: Matrix, a: Architecture) -> Matrix:

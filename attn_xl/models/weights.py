@@ -13,7 +13,6 @@ from attn_xl.errors import InputError, MissingWeightsError
 from attn_xl.graph.matrix import Matrix, foreseeing, given_step
 from attn_xl.graph.node import inside
 from attn_xl.graph.step import WHOLE, Part, Step
-from attn_xl.languages import joined, message
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.tables.written.record import entered_name
 from attn_xl.text import count, listed
@@ -163,10 +162,7 @@ class SheetWeights(Weights):
                 f"the sentence needs at least {count(n, 'position')} of {count(d, 'dimension')}."
             )
         longest = more + max(len(one.rows) for one in self._tables.sentences.values())
-        rows = [
-            message("position {number}", number=place + 1)
-            for place in range(table.shape[0] if table else longest)
-        ]
+        rows = [f"position {place + 1}" for place in range(table.shape[0] if table else longest)]
         return self._matrix(steps.W_P, WHOLE, table, rows, x.columns)
 
     def _matrix(
@@ -198,9 +194,9 @@ class SheetWeights(Weights):
                 rows = table.rows
             note = step.note
             if table and table.turned:
-                note = joined([message(note), steps.TURNED])
+                note = " ".join([note, steps.TURNED])
             if table is None and step.symbol in self._biases:
-                note = joined([message(note), recurrent_steps.MADE_UP_BIAS])
+                note = " ".join([note, recurrent_steps.MADE_UP_BIAS])
             # A table that all layers share belongs to none of them, but may be that of one head.
             owners = (part, part.head_alone, WHOLE)
             owner = next((p for p in owners if p.name(step.symbol).casefold() == key.casefold()), None)

@@ -13,7 +13,6 @@ import numpy as np
 
 from attn_xl.errors import CallError, InputError
 from attn_xl.graph.node import Node
-from attn_xl.languages import message, translate, translate_count
 from attn_xl.models.computation import Computation
 from attn_xl.settings import Settings
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, Place, address, parse_place, too_long
@@ -21,20 +20,19 @@ from attn_xl.spreadsheets.numerals import as_text, is_number
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.tables.written.record import SENTENCE, read_record
 from attn_xl.tables.written.written_book import WrittenBook
+from attn_xl.text import count
 from attn_xl.workbook.layout.layout import Layout, Sheet
 from attn_xl.workbook.layout.page import Cell, Extras
 from attn_xl.workbook.layout.settings_sheet import digest, record_lines, sources
 
 from .roster import Student
 
-KEY_COLUMNS = (message("id"), message("name"), message("file"), message("inputs"))
+KEY_COLUMNS = ("id", "name", "file", "inputs")
 ANSWERS, INPUTS, LESSON = "Answers", "Inputs", "Lesson"
 NOTES = {
-    ANSWERS: message("What belongs in each cell."),
-    INPUTS: message("What each student was given."),
-    LESSON: message(
-        "How the lessons were made. attn-xl grade goes by this, not by the record in a lesson."
-    ),
+    ANSWERS: "What belongs in each cell.",
+    INPUTS: "What each student was given.",
+    LESSON: "How the lessons were made. attn-xl grade goes by this, not by the record in a lesson.",
 }
 SOLVED, CHECKS = "lesson solved", "lesson checks"
 OWN_LINES = ("lesson student", "lesson name", "lesson inputs", "lesson table ", SOLVED, CHECKS)
@@ -134,24 +132,18 @@ def key_layout(students: Sequence[Student], keys: Sequence[Key]) -> Layout:
                 f"the lesson has {len(columns):,} cells per student, more than the key has columns; "
                 "use a shorter sentence or fewer blanks."
             )
-        cells = _headings((*map(translate, KEY_COLUMNS), *columns))
+        cells = _headings((*KEY_COLUMNS, *columns))
         cells += _rows(students, keys, numbers, columns)
         widths = {1: 14.0, 2: 26.0, 3: 34.0, 4: 18.0}
         widths |= {len(KEY_COLUMNS) + n: max(9.0, len(c) + 2.0) for n, c in enumerate(columns, 1)}
         extras = Extras(tuple(cells), widths=widths, zoom=100, freeze="C5")
-        number = len(students)
-        if name == ANSWERS:
-            title = translate_count(
-                "Answers of {number} student", "Answers of {number} students", number
-            )
-        else:
-            title = translate_count("Inputs of {number} student", "Inputs of {number} students", number)
-        sheets.append(Sheet(name, name, "", title, translate(NOTES[name]), (), extras))
+        title = f"{name} of {count(len(students), 'student')}"
+        sheets.append(Sheet(name, name, "", title, NOTES[name], (), extras))
     lines = _all_lines(keys)
     if too_long(text for line in lines for text in line if isinstance(text, str)):
         raise CallError("the words of a sentence are too long for the key; use a shorter sentence.")
-    heads = (translate("setting"), translate("value"), translate("place"), translate("rows"))
-    cells = _headings((*heads, translate("columns")))
+    heads = ("setting", "value", "place", "rows")
+    cells = _headings((*heads, "columns"))
     cells += [
         Cell(row, column, value, style="attn text", align="left")
         for row, line in enumerate(lines, 5)
@@ -163,13 +155,13 @@ def key_layout(students: Sequence[Student], keys: Sequence[Key]) -> Layout:
             LESSON,
             LESSON,
             "",
-            translate("Lesson"),
-            translate(NOTES[LESSON]),
+            "Lesson",
+            NOTES[LESSON],
             (),
             Extras(tuple(cells), widths=widths),
         )
     )
-    return Layout(translate("Answers"), {}, tuple(sheets), overview=False)
+    return Layout("Answers", {}, tuple(sheets), overview=False)
 
 
 def _headings(names: Sequence[str]) -> list[Cell]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from attn_xl.languages import speaking
 from attn_xl.models.computation import Computation
 from attn_xl.settings import Arrangement, Formulas, Settings
 from attn_xl.workbook.canvas.canvas import draw, draw_layers, prefers_layers, with_canvas
@@ -43,8 +42,7 @@ def arrange(
         CallError: if `sheets_for` names a layer or head that does not exist.
         InputError: if a matrix is too large for a sheet.
     """
-    with speaking(settings.language.value):
-        return _arranged(computation, settings, blanked)
+    return _arranged(computation, settings, blanked)
 
 
 def _arranged(

@@ -15,7 +15,6 @@ from openpyxl.worksheet.hyperlink import Hyperlink
 from attn_xl import __version__
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.node import Graph
-from attn_xl.languages import ENGLISH, current_language, speaking, translate
 from attn_xl.models.computation import Computation, as_computation
 from attn_xl.outputs import writing_all
 from attn_xl.settings import Formulas, Settings
@@ -76,8 +75,7 @@ def write_workbook(
     computation = as_computation(computation)
     layout = arrange(computation, settings)
     if computation.settings is not None and (record or computation.settings.controls):
-        with speaking(settings.language.value):
-            layout = with_record(layout, computation, computation.settings)
+        layout = with_record(layout, computation, computation.settings)
     write_layout(layout, path, template=template, settings=settings, source=source)
     return layout
 
@@ -102,7 +100,7 @@ def write_layouts(
     source: str = "",
 ) -> None:
     """Write several workbooks; none replaces an existing file before all are complete."""
-    with speaking(settings.language.value), writing_all([*layouts]) as temporaries:
+    with writing_all([*layouts]) as temporaries:
         for layout, temporary in zip(layouts.values(), temporaries):
             book = load_template(find_template(template))
             rows = _Writer(book, layout, settings, source).prepare()
@@ -173,13 +171,13 @@ class _Writer:
             if not isinstance(cell.value, str):
                 continue
             if "{" not in cell.value:
-                if (text := translate(cell.value)) != cell.value:
+                if (text := cell.value) != cell.value:
                     set_text(cell, text)
                 continue
             if cell.value == "{steps}":
                 start = cell
                 continue
-            text = translate(cell.value)
+            text = cell.value
             below = ws.cell(cell.row + 1, cell.column) if "{sentences}" in text and cost else None
             if below is not None and below.value is None:
                 set_text(below, cost)
@@ -205,12 +203,6 @@ class _Writer:
         lines = [] if len(self._listed) > MOST_LINES else list(self._step_rows())
         if folds := not lines or len(lines) > MOST_LINES:
             lines = list(self._step_rows(brief=True))
-        if current_language() != ENGLISH:  # the template's width is for English
-            words = letters(start.column + 1)
-            widest = max((text_width(texts[1]) + 1 for _, texts, _ in lines), default=0)
-            ws.column_dimensions[words].width = max(
-                ws.column_dimensions[words].width, min(widest, MOST_WORDS)
-            )
         for (sheet, texts, level), (_, _, below) in zip(lines, [*lines[1:], (None, "", 0)]):
             for i, text in enumerate(texts):
                 cell = ws.cell(row, start.column + i)
@@ -253,7 +245,7 @@ class _Writer:
             if sheet.group != group:
                 group, parts = sheet.group, ()
                 words = self._layout.sentences.get(group, ())
-                title = f"{group}: {' '.join(words)}" if group else translate("All sentences")
+                title = f"{group}: {' '.join(words)}" if group else "All sentences"
                 yield None, (title, "", "", ""), 0
             level = int(bool(group))
             kept = [old for old, new in zip(parts, sheet.parts) if old == new]
@@ -262,7 +254,7 @@ class _Writer:
             for number, part in enumerate(parts):
                 if part not in kept and (not number or home not in copies):
                     like = copies.get(home)
-                    same = translate("the same steps as in {name}", name=like) if like else ""
+                    same = f"the same steps as in {like}" if like else ""
                     heading = f"{'   ' * (number + 1)}{part}", same, "", ""
                     yield sheets.get(home), heading, level + number
             if home in copies:

@@ -74,7 +74,6 @@ SHOWN = {
     "layout",
     "formulas",
     "canvas",
-    "language",
     "switches",
 }
 """What changes what is shown, and no number of the whole model."""

@@ -17,7 +17,6 @@ from attn_xl.graph.functions import activation, exp, sqrt
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.node import Node
 from attn_xl.graph.step import Recipe, Step
-from attn_xl.languages import speaking
 from attn_xl.models import recipes
 from attn_xl.models import steps as declared
 from attn_xl.models.computation import Computation, sentence_of
@@ -173,8 +172,6 @@ def test_hints_say_which_keys_a_formula_needs(sample: str, needed: set[str]) -> 
     said = {name: about(node, node.rows[0]).hint for name, node in steps(sample).items()}
     assert {name for name, hint in said.items() if "Ctrl+Shift+Enter" in hint} == needed
     assert {name for name, hint in said.items() if "TRANSPOSE(" in hint} == needed
-    with speaking("de"):
-        assert "Ctrl+Shift+Enter" not in about(steps("politics")["Scores"], "texas").hint
 
 
 @by_libreoffice

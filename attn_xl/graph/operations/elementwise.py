@@ -16,7 +16,6 @@ import numpy as np
 
 from attn_xl.graph.node import Numbers
 from attn_xl.graph.operation import ATOM, Cells, NoArray, Operand, Operation, Said, Term
-from attn_xl.languages import ENGLISH, current_language, message, translate
 
 if TYPE_CHECKING:
     from attn_xl.graph.matrix import Matrix
@@ -25,7 +24,7 @@ SUMS, PRODUCTS = (" + ", " − ", " if "), (" · ", " / ")
 """The signs that bind less tightly than a product, and those that do as a quotient does."""
 LEAST_KEPT = 1e-300
 """Every spreadsheet program keeps all digits of a number above this; some round 1e-308 to 0."""
-CHOICE = message("{if_on} if {switch} is on, else {if_off}")
+CHOICE = "{if_on} if {switch} is on, else {if_off}"
 
 
 class Copy(Operation):
@@ -120,16 +119,7 @@ def in_parentheses(words: str, signs: Iterable[str]) -> str:
     outside, inner = words, None if "(" in words else words
     while inner != outside:
         inner, outside = outside, re.sub(r"\([^()]*\)", "", outside)
-    found = any(sign in outside for sign in signs) or (" if " in signs and _is_choice(outside))
-    return f"({words})" if found else words
-
-
-def _is_choice(words: str) -> bool:
-    """Whether words in another language are those of a choice."""
-    if current_language() == ENGLISH:
-        return False
-    pieces = re.split(r"{\w+}", translate(CHOICE))
-    return all(piece in words for piece in pieces if piece.strip())
+    return f"({words})" if any(sign in outside for sign in signs) else words
 
 
 class Add(Elementwise):
@@ -231,11 +221,11 @@ class Function(Operation):
     def words(self, *operands: str) -> str:
         (x,) = operands
         x = f"({x})" if " " in x and self.in_words.endswith("{x}") else x
-        return translate(self.in_words, x=x)
+        return self.in_words.format(x=x)
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         x = terms[0].at(row, column)
-        return Said(translate(self.in_full, x=x.text, atom=x.within(ATOM)), self.binds)
+        return Said(self.in_full.format(x=x.text, atom=x.within(ATOM)), self.binds)
 
 
 def _binds_in(template: str) -> int:
@@ -362,7 +352,7 @@ class Acos(Function):
     noun: ClassVar[str] = "Angles"
     binds = 2
     in_cell = "ACOS(ROUND({x},14))*180/PI()"
-    in_words, in_full = message("arccos({x}) in degrees"), "arccos(round({x}, 14)) · 180 / π"
+    in_words, in_full = "arccos({x}) in degrees", "arccos(round({x}, 14)) · 180 / π"
 
     @staticmethod
     def of_one(x: float) -> float:
@@ -405,8 +395,8 @@ class Positive(Function):
 
     noun: ClassVar[str] = "Slopes"
     in_cell = in_array = "IF({x}>0,1,0)"
-    in_words = message("1 where {x} > 0, else 0")
-    in_full = message("1 if {x} > 0, else 0")
+    in_words = "1 where {x} > 0, else 0"
+    in_full = "1 if {x} > 0, else 0"
 
     @staticmethod
     def of_one(x: float) -> float:
@@ -452,7 +442,7 @@ class GeluTanh(Function):
     noun: ClassVar[str] = "Activated"
     binds, repeats = 2, 3
     in_cell = in_array = "0.5*{x}*(1+TANH(SQRT(2/PI())*({x}+0.044715*{x}^3)))"
-    in_words = message("GELU({x}), by tanh")
+    in_words = "GELU({x}), by tanh"
     in_full = "0.5 · {atom} · (1 + tanh(√(2 / π) · ({atom} + 0.044715 · {atom}³)))"
 
     @staticmethod
@@ -577,11 +567,11 @@ class AtMost(Operation):
         return f"IF({left.array(1)}<={right.array(1)},1,0)"
 
     def words(self, *operands: str) -> str:
-        return translate("1 if {condition}, else 0", condition=f"{operands[0]} ≤ {operands[1]}")
+        return f"1 if {operands[0]} ≤ {operands[1]}, else 0"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         left, right = (term.at(row, column) for term in terms)
         return own.number(
             own.value(row, column),
-            translate("1 if {condition}, else 0", condition=f"{left.text} ≤ {right.text}"),
+            f"1 if {left.text} ≤ {right.text}, else 0",
         )

@@ -9,7 +9,6 @@ import numpy as np
 
 from attn_xl.graph.node import Numbers
 from attn_xl.graph.operation import Operand, Operation, Said, Term
-from attn_xl.languages import in_a_row, joined_by_and, translate
 
 from .switches import ON
 
@@ -67,12 +66,12 @@ class Mask(Operation):
         return f"IF({test},{HIDDEN:.0f},0)"  # not every program reads 1E+9
 
     def words(self, *operands: str) -> str:
-        later = translate("later words, if Causal is on" if self.switched else "later words")
+        later = "later words, if Causal is on" if self.switched else "later words"
         kinds = [later] * (self.causal or self.switched)
-        kinds += [in_a_row(self.padding)] * bool(self.padding)
-        kinds += [translate("words {width} or more away", width=operands[-2])] if self.window else []
+        kinds += [", ".join(self.padding)] * bool(self.padding)
+        kinds += [f"words {operands[-2]} or more away"] if self.window else []
         hidden = f"{HIDDEN:.0e}".replace("e+0", "e")
-        return translate("{number} hides {what}", number=hidden, what=joined_by_and(kinds))
+        return f"{hidden} hides {' and '.join(kinds)}"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         there, here = own.columns[column], own.rows[row]
@@ -85,5 +84,5 @@ class Mask(Operation):
             why = "column {column}, {there}, is outside the window of row {row}, {here}"
         else:
             why = "row {row}, {here}, may look at column {column}, {there}"
-        why = translate(why, row=row + 1, here=here, column=column + 1, there=there)
+        why = why.format(row=row + 1, here=here, column=column + 1, there=there)
         return own.number(own.value(row, column), why)

@@ -10,7 +10,6 @@ import numpy as np
 
 from attn_xl.graph.node import Numbers
 from attn_xl.graph.operation import ATOM, Operand, Operation, Reads, Said, Term
-from attn_xl.languages import translate
 
 from .elementwise import Constant
 from .selection import Concat
@@ -47,11 +46,11 @@ class Sinusoid(Operation):
         return f"{function}(({place})/10000^({exponent}))"
 
     def words(self, *operands: str) -> str:
-        return translate("sin or cos of position / 10000^(2i / d)")
+        return "sin or cos of position / 10000^(2i / d)"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         wave = "cos" if column % 2 else "sin"
-        position = own.number(self.first + row, translate("position")).text
+        position = own.number(self.first + row, "position").text
         i, d = own.number(column // 2, "i").text, own.number(own.shape[1], "d").text
         return Said(f"{wave}({position} / 10000^(2·{i} / {d}))")
 
@@ -98,10 +97,10 @@ class Angle(Operation):
         return f"({place})/{base.cell(0, binds=ATOM)}^({exponent})"
 
     def words(self, *operands: str) -> str:
-        return translate("position / {base}^(2i / {width})", base=operands[0], width=self.width)
+        return f"position / {operands[0]}^(2i / {self.width})"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
-        position = own.number(self.first + row, translate("position")).text
+        position = own.number(self.first + row, "position").text
         i = own.number(self.pair(column)[0], "i").text
         base = terms[0].at(0, 0).within(ATOM)
         return Said(f"{position} / {base}^(2·{i} / {self.width})", 2)
@@ -139,7 +138,7 @@ class QuarterTurn(Operation):
         return f"-{x.cell(partner, binds=ATOM)}" if changes else x.cell(partner, binds=1)
 
     def words(self, *operands: str) -> str:
-        return translate("(a, b) of {x} becomes (−b, a)", x=operands[0])
+        return f"(a, b) of {operands[0]} becomes (−b, a)"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         (x,) = terms
@@ -170,9 +169,7 @@ class Count(Operation):
         return f"{self.first}, {self.first + 1}, ..."
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
-        return own.number(
-            own.value(row, column), translate("{number} and the rows above", number=self.first)
-        )
+        return own.number(own.value(row, column), f"{self.first} and the rows above")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -196,15 +193,9 @@ class Distance(Operation):
         return f"ABS({own.column_number(column)}-({here}))"
 
     def words(self, *operands: str) -> str:
-        return translate("how many words apart")
+        return "how many words apart"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         here = row + self.first + 1
-        steps = translate(
-            "words from {word}, word {here}, to {other}, word {there}",
-            word=own.rows[row],
-            here=here,
-            other=own.columns[column],
-            there=column + 1,
-        )
+        steps = f"words from {own.rows[row]}, word {here}, to {own.columns[column]}, word {column + 1}"
         return own.number(own.value(row, column), steps)

@@ -12,7 +12,6 @@ import numpy as np
 from attn_xl.graph.node import Node, Numbers
 from attn_xl.graph.operation import Cells, Operand, Operation, Reads, Said, Term
 from attn_xl.graph.step import Recipe
-from attn_xl.languages import translate
 
 from .elementwise import PRODUCTS, SUMS, in_parentheses
 
@@ -112,7 +111,7 @@ class Dot(Operation):
 
     def words(self, *operands: str) -> str:
         left, right = (in_parentheses(words, (*SUMS, *PRODUCTS)) for words in operands)
-        return translate("the sum of each row of {x}", x=f"{left} · {right}")
+        return f"the sum of each row of {left} · {right}"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         left, right = terms

@@ -14,7 +14,6 @@ from attn_xl.graph.node import Node, Numbers
 from attn_xl.graph.operation import ATOM, Operand, Operation, Reads, Said, Term
 from attn_xl.graph.operations.selection import Columns
 from attn_xl.graph.step import Recipe
-from attn_xl.languages import in_a_row, joined_by_and, message, translate
 
 if TYPE_CHECKING:
     from attn_xl.graph.matrix import Matrix
@@ -41,7 +40,7 @@ class Reduction(Operation):
         return f"{self.function}({operands[0].row()})"
 
     def words(self, *operands: str) -> str:
-        return translate(self.in_words, x=operands[0])
+        return self.in_words.format(x=operands[0])
 
 
 class Maximum(Reduction):
@@ -49,13 +48,13 @@ class Maximum(Reduction):
 
     noun: ClassVar[str] = "Maximum"
     function = "MAX"
-    in_words = message("the largest of each row of {x}")
+    in_words = "the largest of each row of {x}"
 
     def numbers(self, *operands: Numbers) -> Numbers:
         return np.asarray(operands[0].max(axis=1, keepdims=True))
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
-        return Said(translate("the largest of {numbers}", numbers=terms[0].listed(row)), 0)
+        return Said(f"the largest of {terms[0].listed(row)}", 0)
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         return d * Largest().of(operands[0])
@@ -79,14 +78,12 @@ class Largest(Operation):
         return f"IF({own.column_number(column)}+1={place},1,0)"
 
     def words(self, *operands: str) -> str:
-        return translate("1 at the largest of each row of {x}, else 0", x=operands[0])
+        return f"1 at the largest of each row of {operands[0]}, else 0"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         (x,) = terms
         number, numbers = x.at(row, column).text, x.listed(row)
-        text = translate(
-            "1 if {number} is the largest of {numbers}, else 0", number=number, numbers=numbers
-        )
+        text = f"1 if {number} is the largest of {numbers}, else 0"
         return Said(text, 0)
 
 
@@ -95,7 +92,7 @@ class Sum(Reduction):
 
     noun: ClassVar[str] = "Sum"
     function = "SUM"
-    in_words = message("the sum of each row of {x}")
+    in_words = "the sum of each row of {x}"
 
     def numbers(self, *operands: Numbers) -> Numbers:
         return _row_sum(operands[0])
@@ -113,7 +110,7 @@ class Mean(Reduction):
 
     noun: ClassVar[str] = "Mean"
     function = "AVERAGE"
-    in_words = message("the mean of each row of {x}")
+    in_words = "the mean of each row of {x}"
 
     def numbers(self, *operands: Numbers) -> Numbers:
         return _row_mean(operands[0])
@@ -132,7 +129,7 @@ class Variance(Reduction):
 
     noun: ClassVar[str] = "Variance"
     function = "VARP"
-    in_words = message("the variance of each row of {x}")
+    in_words = "the variance of each row of {x}"
 
     def numbers(self, *operands: Numbers) -> Numbers:
         (x,) = operands
@@ -144,7 +141,7 @@ class Variance(Reduction):
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         x = operands[0]
-        return d * (x - Mean().of(x, columns=[message("mean")]).in_cells) * (2 / x.shape[1])
+        return d * (x - Mean().of(x, columns=["mean"]).in_cells) * (2 / x.shape[1])
 
 
 class SampleVariance(Reduction):
@@ -152,7 +149,7 @@ class SampleVariance(Reduction):
 
     noun: ClassVar[str] = "Variance"
     function = "VAR"
-    in_words = message("the sample variance of each row of {x}")
+    in_words = "the sample variance of each row of {x}"
 
     def numbers(self, *operands: Numbers) -> Numbers:
         (x,) = operands
@@ -164,7 +161,7 @@ class SampleVariance(Reduction):
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         x = operands[0]
-        return d * (x - Mean().of(x, columns=[message("mean")]).in_cells) * (2 / (x.shape[1] - 1))
+        return d * (x - Mean().of(x, columns=["mean"]).in_cells) * (2 / (x.shape[1] - 1))
 
 
 class Squares(Reduction):
@@ -172,7 +169,7 @@ class Squares(Reduction):
 
     noun: ClassVar[str] = "Squares"
     function = "SUMSQ"
-    in_words = message("the sum of the squares of each row of {x}")
+    in_words = "the sum of the squares of each row of {x}"
 
     def numbers(self, *operands: Numbers) -> Numbers:
         return _row_sum(operands[0] * operands[0])
@@ -200,13 +197,13 @@ class RunningSum(Operation):
         return f"SUM({first}:{last})"
 
     def words(self, *operands: str) -> str:
-        return translate("the numbers of each row of {x}, added up from the left", x=operands[0])
+        return f"the numbers of each row of {operands[0]}, added up from the left"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         return terms[0].total(column + 1, lambda k: terms[0].at(row, k).within(1))
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
-        return Sum().of(d, columns=[message("sum")]).in_cells - self.of(d) + d
+        return Sum().of(d, columns=["sum"]).in_cells - self.of(d) + d
 
 
 class Rank(Operation):
@@ -236,12 +233,12 @@ class Rank(Operation):
         return f"1+SUMPRODUCT({right}+{left})"
 
     def words(self, *operands: str) -> str:
-        return translate("the rank of each number in its row of {x}", x=operands[0])
+        return f"the rank of each number in its row of {operands[0]}"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         (x,) = terms
         number, numbers = x.at(row, column).text, x.listed(row)
-        rank = translate("the rank of {number} among {numbers}", number=number, numbers=numbers)
+        rank = f"the rank of {number} among {numbers}"
         return own.number(own.value(row, column), rank)
 
 
@@ -269,7 +266,7 @@ class BlockNorms(Operation):
     def words(self, *operands: str) -> str:
         shown = operands[:2] if len(operands) > 3 else operands
         more = ["..."] if len(operands) > 3 else []
-        return translate("the norms of the rows of {x}", x=in_a_row([*shown, *more]))
+        return f"the norms of the rows of {', '.join([*shown, *more])}"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         blocks = terms[row * self.each : (row + 1) * self.each]
@@ -301,12 +298,10 @@ class Best(Operation):
         return f"INDEX({x.headings()},1,MATCH(MAX({x.row()}),{x.row()},0))"
 
     def words(self, *operands: str) -> str:
-        return translate("the column with the largest number of each row of {x}", x=operands[0])
+        return f"the column with the largest number of each row of {operands[0]}"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
-        return Said(
-            translate("the column with the largest of {numbers}", numbers=terms[0].listed(row)), 0
-        )
+        return Said(f"the column with the largest of {terms[0].listed(row)}", 0)
 
 
 class Width(Operation):
@@ -325,11 +320,11 @@ class Width(Operation):
         return self.formula(0, 0, *operands)
 
     def words(self, *operands: str) -> str:
-        return translate("the number of columns of {x}", x=operands[0])
+        return f"the number of columns of {operands[0]}"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         x = terms[0]
-        return own.number(x.shape[1], translate("the number of columns of {x}", x=x.whole()))
+        return own.number(x.shape[1], f"the number of columns of {x.whole()}")
 
 
 class ColumnMaximum(Operation):
@@ -345,12 +340,12 @@ class ColumnMaximum(Operation):
         return f"MAX({operands[0].column(column)})"
 
     def words(self, *operands: str) -> str:
-        return translate("the largest of each column of {x}", x=operands[0])
+        return f"the largest of each column of {operands[0]}"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         (x,) = terms
         listed = own.several(x.shape[0], lambda i: x.at(i, column).text, ", ")
-        return Said(translate("the largest of {numbers}", numbers=listed), 0)
+        return Said(f"the largest of {listed}", 0)
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         return Largest().of(operands[0].T).T * d
@@ -369,7 +364,7 @@ class ColumnSum(Operation):
         return f"SUM({operands[0].column(column)})"
 
     def words(self, *operands: str) -> str:
-        return translate("the sum of each column of {x}", x=operands[0])
+        return f"the sum of each column of {operands[0]}"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         (x,) = terms
@@ -377,9 +372,9 @@ class ColumnSum(Operation):
 
     def recipe(self, *operands: Node) -> Recipe:
         return Recipe(
-            do=message("Add up the column of {a}."),
-            hint=message("Use =SUM(column of {a}). Common mistake: adding up a row."),
-            prompt=message("The sum of the column of {a}: =SUM(column)"),
+            do="Add up the column of {a}.",
+            hint="Use =SUM(column of {a}). Common mistake: adding up a row.",
+            prompt="The sum of the column of {a}: =SUM(column)",
         )
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
@@ -400,7 +395,7 @@ class ColumnMean(Operation):
         return f"AVERAGE({','.join(operand.column(column) for operand in operands)})"
 
     def words(self, *operands: str) -> str:
-        return translate("the mean of each column of {x}", x=joined_by_and([*dict.fromkeys(operands)]))
+        return f"the mean of each column of {' and '.join([*dict.fromkeys(operands)])}"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         places = [(term, i) for term in terms for i in range(term.shape[0])]
@@ -426,21 +421,19 @@ class ColumnVariance(Operation):
         return f"VAR({operands[0].column(column)})"
 
     def words(self, *operands: str) -> str:
-        return translate("the variance of each column of {x}", x=operands[0])
+        return f"the variance of each column of {operands[0]}"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         (x,) = terms
         n = x.shape[0]
         mean = sum(x.value(i, column) for i in range(n)) / n
-        mean_text = own.number(
-            mean, translate("mean of column {column}", column=x.columns[column])
-        ).within(2)
+        mean_text = own.number(mean, f"mean of column {x.columns[column]}").within(2)
         total = own.total(n, lambda i: f"({x.at(i, column).within(1)} − {mean_text})²")
         return Said(f"{total.within(ATOM)} / {n - 1}", 2)
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         x = operands[0]
-        mean = ColumnMean().of(x, rows=[message("mean")]).in_cells
+        mean = ColumnMean().of(x, rows=["mean"]).in_cells
         return d * (x - mean) * (2 / (x.shape[0] - 1))
 
 
@@ -448,7 +441,7 @@ def _squared_distances(row: int, x: Term) -> str:
     """The squared distances of a row's numbers from their mean, added up."""
     n = x.shape[1]
     values = np.array([[x.value(row, k) for k in range(n)]])
-    mean = x.number(float(_row_mean(values)[0, 0]), translate("mean")).within(2)
+    mean = x.number(float(_row_mean(values)[0, 0]), "mean").within(2)
     return x.total(n, lambda k: f"({x.at(row, k).within(1)} − {mean})²").within(ATOM)
 
 

@@ -11,7 +11,6 @@ import numpy as np
 from attn_xl.graph.loops import Loop, Looping
 from attn_xl.graph.node import Numbers
 from attn_xl.graph.operation import Cells, Operand, Operation, Reads, Said, Term
-from attn_xl.languages import in_a_row, joined_by_and, message, translate
 
 if TYPE_CHECKING:
     from attn_xl.graph.matrix import Matrix
@@ -45,7 +44,7 @@ class RowsOf(Operation):
         return replace(of, shape=shape, row=of.row + first)
 
     def words(self, *operands: str) -> str:
-        return translate("the word's row of {x}", x=joined_by_and([*dict.fromkeys(operands)]))
+        return f"the word's row of {' and '.join([*dict.fromkeys(operands)])}"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         which, source_row = self.picks[row]
@@ -69,7 +68,7 @@ class Gather(RowsOf):
     noun: ClassVar[str] = "Rows"
 
     def words(self, *operands: str) -> str:
-        return translate("the word's row of {x}", x=joined_by_and([*dict.fromkeys(operands)]))
+        return f"the word's row of {' and '.join([*dict.fromkeys(operands)])}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -137,12 +136,12 @@ class AddedRows(Operation):
         return "+".join(operands[0].cell(column, row=place) for place in self.uses[row]) or "0"
 
     def words(self, *operands: str) -> str:
-        return translate("the rows of {x} that use each row, added up", x=operands[0])
+        return f"the rows of {operands[0]} that use each row, added up"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         places = self.uses[row]
         if not places:
-            return own.number(0, translate("0: no row uses it"))
+            return own.number(0, "0: no row uses it")
         return own.total(len(places), lambda k: terms[0].at(places[k], column).within(1))
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
@@ -175,7 +174,7 @@ class Columns(Operation):
     def words(self, *operands: str) -> str:
         first, last = self.start + 1, self.stop
         text = "columns {first} to {last} of {x}" if first < last else "column {first} of {x}"
-        return translate(text, first=first, last=last, x=operands[0])
+        return text.format(first=first, last=last, x=operands[0])
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         return terms[0].at(row, self.start + column)
@@ -221,15 +220,11 @@ class Placed(Operation):
 
     def words(self, *operands: str) -> str:
         text = "{x} side by side" if len(operands) > 1 else "{x} in its columns, else 0"
-        return translate(text, x=in_a_row(operands))
+        return text.format(x=", ".join(operands))
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         place = self._place(column, [term.shape[1] for term in terms])
-        return (
-            terms[place[0]].at(row, place[1])
-            if place
-            else own.number(0, translate("0, outside its columns"))
-        )
+        return terms[place[0]].at(row, place[1]) if place else own.number(0, "0, outside its columns")
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         start, part = self.starts[number], operands[number]
@@ -280,7 +275,7 @@ class Concat(Operation):
         raise IndexError(column)
 
     def words(self, *operands: str) -> str:
-        return translate("{x} side by side", x=in_a_row(operands))
+        return f"{', '.join(operands)} side by side"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         for term in terms:
@@ -323,15 +318,12 @@ class OneHot(Operation):
         return f"IF({text}={heading},1,0)"
 
     def words(self, *operands: str) -> str:
-        return translate("1 in the column labelled as in {x}, 0 elsewhere", x=operands[0])
+        return f"1 in the column labelled as in {operands[0]}, 0 elsewhere"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         chosen = own.value(row, column)
-        why = "the column {column} is the right one"
-        why = translate(
-            why if chosen else "the column {column} is not the right one", column=own.columns[column]
-        )
-        return own.number(chosen, why)
+        is_right = "is" if chosen else "is not"
+        return own.number(chosen, f"the column {own.columns[column]} {is_right} the right one")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -355,10 +347,10 @@ class Find(Operation):
         return f"SUMPRODUCT(({words.whole()}={word.cell(0)})*({where}))"
 
     def words(self, *operands: str) -> str:
-        return translate("where {word} stands in {words}", word=operands[0], words=operands[1])
+        return f"where {operands[0]} stands in {operands[1]}"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
-        return own.number(own.value(0, 0), translate("where {word} stands", word=terms[0].whole()))
+        return own.number(own.value(0, 0), f"where {terms[0].whole()} stands")
 
 
 class Picked(Operation):
@@ -377,7 +369,7 @@ class Picked(Operation):
         return matrix.picked(which, row)
 
     def words(self, *operands: str) -> str:
-        return translate("row {row} of {x}", row=operands[1], x=operands[0])
+        return f"row {operands[1]} of {operands[0]}"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         matrix, which = terms
@@ -387,7 +379,7 @@ class Picked(Operation):
         matrix, which = operands
         if number:
             return None
-        return Here(matrix.shape[0]).of(which, rows=matrix.rows, columns=[message("here")]) @ d.T
+        return Here(matrix.shape[0]).of(which, rows=matrix.rows, columns=["here"]) @ d.T
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -417,15 +409,11 @@ class Chosen(Operation):
         )
 
     def words(self, *operands: str) -> str:
-        return translate(
-            "1 in the chosen cell, if {x} is {number}; 0 elsewhere", x=operands[0], number=self.number
-        )
+        return f"1 in the chosen cell, if {operands[0]} is {self.number}; 0 elsewhere"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         chosen = own.value(row, column)
-        return own.number(
-            chosen, translate("this cell is chosen" if chosen else "this cell is not chosen")
-        )
+        return own.number(chosen, ("this cell is chosen" if chosen else "this cell is not chosen"))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -444,9 +432,7 @@ class Here(Operation):
         return f"IF({own.row_number()}+1={which.cell(0)},1,0)"
 
     def words(self, *operands: str) -> str:
-        return translate("1 in row {row}, else 0", row=operands[0])
+        return f"1 in row {operands[0]}, else 0"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
-        return own.number(
-            own.value(row, column), translate("1 in row {row}, else 0", row=terms[0].whole())
-        )
+        return own.number(own.value(row, column), f"1 in row {terms[0].whole()}, else 0")

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from attn_xl.graph.node import Numbers
 from attn_xl.graph.operation import Operand, Operation, Said, Term
-from attn_xl.languages import translate
 
 from .elementwise import CHOICE
 
@@ -33,7 +32,7 @@ class When(Operation):
 
     def words(self, *operands: str) -> str:
         switch, if_on, if_off = operands
-        return translate(CHOICE, if_on=if_on, switch=switch, if_off=if_off)
+        return CHOICE.format(if_on=if_on, switch=switch, if_off=if_off)
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         switch, if_on, if_off = terms

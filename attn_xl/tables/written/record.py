@@ -8,12 +8,9 @@ from dataclasses import fields
 from enum import Enum
 from typing import Any
 
-from attn_xl.languages import message
 from attn_xl.settings import SETTINGS, Model, Settings
 
-NOTE = message(
-    "How this workbook was made. attn-xl reads it back by these lines: leave them as they are."
-)
+NOTE = "How this workbook was made. attn-xl reads it back by these lines: leave them as they are."
 """The first line of a record."""
 NOT_KEPT = ("controls", "formulas", "random_weights", "hidden", "decimals")
 SENTENCE, WEIGHTS, GIVEN, ANSWERS = "sentence", "weights", "given", "answers"

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from attn_xl.languages import shown_all
 from attn_xl.settings import SETTINGS
 from attn_xl.spreadsheets.addresses import Place, parse_place
 from attn_xl.spreadsheets.book import Book, read_book
@@ -102,7 +101,7 @@ class WrittenBook:
             name: its defined name; recorded: its recorded place.
             labelled, headed: whether it has row labels to its left, column labels above it.
         """
-        rows, columns = shown_all(tuple(rows)), shown_all(tuple(columns))
+        rows, columns = tuple(rows), tuple(columns)
         place, by_name = self.place(name, recorded)
         if place is None:
             return None

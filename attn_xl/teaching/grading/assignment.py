@@ -10,7 +10,6 @@ import numpy as np
 
 from attn_xl.errors import InputError
 from attn_xl.graph.node import Node
-from attn_xl.languages import first_of, in_a_row, in_quotes, translate, translate_count
 from attn_xl.models.build import attend
 from attn_xl.models.computation import Computation
 from attn_xl.settings import SETTINGS, Settings
@@ -22,7 +21,7 @@ from attn_xl.tables.written.reopen import Reopened, recorded_settings
 from attn_xl.tables.written.written_book import WrittenBook
 from attn_xl.teaching.answer_key import CHECKS, Key, Keys, key_tables
 from attn_xl.teaching.lessons.lesson import BLANK, LESSON, TABLE, check_of
-from attn_xl.text import shortened
+from attn_xl.text import listed, shortened
 from attn_xl.workbook.layout.layout import Layout
 from attn_xl.workbook.layout.place import lay_out
 from attn_xl.workbook.layout.placed import Block
@@ -170,11 +169,8 @@ def changed_inputs(book: WrittenBook, assignment: Assignment) -> list[str]:
         found = book.find(source.defined, place, node.rows, node.columns)
         if found is None:
             remarks.append(
-                translate(
-                    "The sheet {sheet} with given numbers is missing; marked with the numbers in the "
-                    "key.",
-                    sheet=in_quotes(place.sheet),
-                )
+                f"The sheet “{place.sheet}” with given numbers is missing; marked with the numbers in "
+                "the key."
             )
             continue
         changed = []
@@ -183,18 +179,12 @@ def changed_inputs(book: WrittenBook, assignment: Assignment) -> list[str]:
             value = book.value(found.sheet, *at) if None not in at else ""  # type: ignore[arg-type]
             number = float(node.values[row, column])
             if not _holds(value, number):
-                now = translate("blank") if value == "" else shortened(_text(value), 20)
+                now = "blank" if value == "" else shortened(_text(value), 20)
                 cell = f"{found.sheet}!{address(place.row + row, place.column + column)}"
-                changed.append(
-                    translate("{cell} is {now}, was {was}", cell=cell, now=now, was=f"{number:g}")
-                )
+                changed.append(f"{cell} is {now}, was {number:g}")
         if changed:
-            remarks.append(
-                translate(
-                    "Given numbers were changed: {cells}. Marked with the original numbers.",
-                    cells=first_of(changed, MOST_LISTED, "; "),
-                )
-            )
+            cells = listed(changed, MOST_LISTED, "; ")
+            remarks.append(f"Given numbers were changed: {cells}. Marked with the original numbers.")
     return remarks
 
 
@@ -214,19 +204,10 @@ def changed_since(opened: Reopened, assignment: Assignment) -> list[str]:
         for source in sources(assignment.layout, computation, settings)
         if record.get(f"{TABLE} {source.defined or source.name}") != table_digest(source.node)
     ]
-    if not names:
-        return [
-            translate(
-                "GIVEN NUMBERS OR WORDS WERE CHANGED: marked with the changed ones. Only an answer key "
-                "(--answers) has the originals."
-            )
-        ]
+    where = f" in {', '.join(names)}" if names else ""
     return [
-        translate(
-            "GIVEN NUMBERS OR WORDS WERE CHANGED in {tables}: marked with the changed ones. Only an "
-            "answer key (--answers) has the originals.",
-            tables=in_a_row(names),
-        )
+        f"GIVEN NUMBERS OR WORDS WERE CHANGED{where}: marked with the changed ones. Only an answer key "
+        "(--answers) has the originals."
     ]
 
 
@@ -235,13 +216,8 @@ def changed_record(lines: Sequence[tuple[str, object, str]], keys: Keys) -> list
     in_key = {str(line[0]): _text(line[1]) for line in keys.lines if _is_choice(str(line[0]))}
     here = {name: _text(value) for name, value, _ in lines if _is_choice(name)}
     remarks = [
-        translate(
-            "The sheet {sheet} has {name} = {here}, the key has {there}; marked by the key.",
-            sheet=in_quotes(SETTINGS),
-            name=name,
-            here=here.get(name, translate("nothing")),
-            there=in_key.get(name, translate("nothing")),
-        )
+        f"The sheet “{SETTINGS}” has {name} = {here.get(name, 'nothing')}, the key has "
+        f"{in_key.get(name, 'nothing')}; marked by the key."
         for name in dict.fromkeys([*in_key, *here])
         if in_key.get(name) != here.get(name)
     ]
@@ -259,15 +235,11 @@ def edited_record(lines: Sequence[tuple[str, object, str]]) -> list[str]:
               if check_of((name, value, place)) not in written]  # fmt: skip
     gone = len({*written} - {check_of(line) for line in kept}) - len(edited)
     if gone > 0:
-        edited.append(translate_count("a line is missing", "{number} lines are missing", gone))
+        edited.append("a line is missing" if gone == 1 else f"{gone} lines are missing")
     if not edited:
         return []
-    lines_edited = first_of(edited, MOST_LISTED, "; ")
-    return [
-        translate(
-            "The sheet {sheet} was edited: {lines}.", sheet=in_quotes(SETTINGS), lines=lines_edited
-        )
-    ]
+    lines_edited = listed(edited, MOST_LISTED, "; ")
+    return [f"The sheet “{SETTINGS}” was edited: {lines_edited}."]
 
 
 def _is_choice(name: str) -> bool:

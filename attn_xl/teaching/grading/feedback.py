@@ -9,13 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from attn_xl.choices import Language
 from attn_xl.graph.recompute import follows
-from attn_xl.languages import current_language, first_of, translate, translate_count
 from attn_xl.spreadsheets.addresses import Place, address
 from attn_xl.tables.written.written_book import WrittenBook
 from attn_xl.teaching.lessons.blanks import results_of
 from attn_xl.teaching.lessons.pages import COVER, MARK_WIDTH, make_room, row_height
+from attn_xl.text import count, listed
 from attn_xl.views.explanation import figure
 from attn_xl.workbook.layout.controls_sheet import with_controls
 from attn_xl.workbook.layout.layout import Blanks, Layout, Sheet
@@ -56,7 +55,7 @@ def write_feedback(
         OutputError: if the file cannot be written.
     """
     layout = feedback_layout(graded, assignment, marking)
-    settings = replace(assignment.settings, language=Language(current_language()))
+    settings = assignment.settings
     write_layout(layout, path, template=template, settings=settings, source=graded.file)
 
 
@@ -87,7 +86,7 @@ def _marked(sheet: Sheet, marking: Marking) -> Sheet:
     for block in blocks:
         marks = replace(block.place, column=block.place.column + last)
         head = marks.row - 1, marks.column
-        heads[head] = Cell(*head, translate("marks"))
+        heads[head] = Cell(*head, "marks")
         cells += _marks(block, marks, marking)
         tints += _tints(block, marks)
         widths.update(dict.fromkeys(range(marks.column, marks.last_column + 1), MARK_WIDTH + 1))
@@ -123,21 +122,19 @@ def _feedback_page(graded: Graded, places: Mapping[str, str]) -> Sheet:
     heights: dict[int, float] = {}
     share = graded.share or 0.0
     who = " ".join(filter(None, (graded.name, f"({graded.id})" if graded.id else "")))
-    total = translate_count(
-        "{points} of {number} cell", "{points} of {number} cells", graded.most, points=graded.points
-    )
-    legend = translate(
+    total = f"{graded.points} of {count(graded.most, 'cell')}"
+    legend = (
         "✓ right   (✓) follows from your own earlier numbers: full credit   ✗ wrong   – blank   "
         "# not a number"
     )
     cells += [
-        Cell(4, 1, translate("total"), style="attn label"),
+        Cell(4, 1, "total", style="attn label"),
         Cell(4, 2, share, style="attn step", number_format="0 %", align="left"),
         Cell(4, 3, total, style="attn text"),
         Cell(5, 2, legend),
     ]
     row = 7
-    heads = (translate("step"), "", translate("points"), translate("cells"), translate("share"))
+    heads = ("step", "", "points", "cells", "share")
     cells += _heads(row, heads)
     for number, (step, (points, most)) in enumerate(graded.steps.items(), row + 1):
         cells += [
@@ -148,15 +145,15 @@ def _feedback_page(graded: Graded, places: Mapping[str, str]) -> Sheet:
         ]
     row += len(graded.steps) + 2
     for remark in graded.remarks:
-        cells.append(Cell(row, 1, translate("note"), style="attn label"))
+        cells.append(Cell(row, 1, "note", style="attn label"))
         cells.append(Cell(row, 2, remark, style="attn text", wrap=True, across=6))
         heights[row] = row_height(remark, sum(WIDTHS[column] for column in range(2, 8)))
         row += 1
     row += bool(graded.remarks)
     cells += _mistakes(graded, places, row, heights)
     extras = Extras(tuple(cells), widths=dict(WIDTHS), heights=heights, zoom=100)
-    title = translate("Feedback: {name}", name=who or graded.file)
-    note = translate("Your marks. On each sheet they stand beside what you entered.")
+    title = f"Feedback: {who or graded.file}"
+    note = "Your marks. On each sheet they stand beside what you entered."
     return Sheet(FEEDBACK, FEEDBACK, "", title, note, (), extras)
 
 
@@ -168,20 +165,17 @@ def _mistakes(
     mistakes = by_step(graded.cells)
     if not mistakes:
         blank = any(one.verdict is Verdict.blank for one in graded.cells)
-        if blank:
-            text = translate("No mistakes; some cells are blank.")
-        else:
-            text = translate("No mistakes. Well done!")
+        text = "No mistakes; some cells are blank." if blank else "No mistakes. Well done!"
         return [Cell(row, 1, text, style="attn step")]
     heads = (
-        translate("cell"), translate("name"), translate("you entered"), translate("from your numbers"),
-        translate("right"), "", translate("calculation"), translate("other cells"),
+        "cell", "name", "you entered", "from your numbers",
+        "right", "", "calculation", "other cells",
     )  # fmt: skip
     cells = _heads(row, heads)
     for number, alike in enumerate(mistakes[:MOST_ROWS], row + 1):
         one = alike[0]
-        rest = first_of([other.cell.rpartition("!")[2] for other in alike[1:]], MOST_LISTED)
-        rest = translate("Also wrong: {cells}.", cells=rest) if rest else ""
+        rest = listed([other.cell.rpartition("!")[2] for other in alike[1:]], MOST_LISTED)
+        rest = f"Also wrong: {rest}." if rest else ""
         entered: float | str = one.entered if one.number is None else one.number
         link = places.get(one.step, one.step)
         cells.append(Cell(number, 1, one.cell, style="attn link", wrap=True, link=link))
@@ -197,11 +191,7 @@ def _mistakes(
         texts = ((one.name, 2), (one.worked, 7), (rest, 8))
         heights[number] = max(row_height(text, WIDTHS[column]) for text, column in texts)
     if len(mistakes) > MOST_ROWS:
-        cells.append(
-            Cell(
-                row + MOST_ROWS + 1, 1, translate("and {number} more", number=len(mistakes) - MOST_ROWS)
-            )
-        )
+        cells.append(Cell(row + MOST_ROWS + 1, 1, f"and {len(mistakes) - MOST_ROWS} more"))
     return cells
 
 

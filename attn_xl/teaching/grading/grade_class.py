@@ -10,7 +10,6 @@ from operator import attrgetter
 from pathlib import Path
 
 from attn_xl.errors import CallError, OutputError
-from attn_xl.languages import current_language, in_a_row, translate, translate_count
 from attn_xl.outputs import check_output
 from attn_xl.parallel import in_parallel
 from attn_xl.spreadsheets.addresses import unique
@@ -58,10 +57,7 @@ def grade_class(
     look = find_template(template)
     named = {path for path in files if path in paths}
     copies = _feedback_paths(paths, feedback, force, [*paths, *filter(None, [answers]), look])
-    tasks = [
-        Submission(path, answers, copy, look, path in named, current_language())
-        for path, copy in zip(paths, copies)
-    ]
+    tasks = [Submission(path, answers, copy, look, path in named) for path, copy in zip(paths, copies)]
     marked = dict(in_parallel(grade_one, tasks, jobs=jobs, label="Marking", file_of=attrgetter("path")))
     return together([marked[number] for number in range(len(tasks))], keys)
 
@@ -138,26 +134,22 @@ def together(found: Sequence[Graded], keys: Keys | None) -> list[Graded]:
         if len(own) > 1:
             best = max(own, key=lambda other: other.share or 0.0)
             others = [other.file for other in own if other is not one]
-            also = translate("The same lesson was also handed in as {files}.", files=in_a_row(others))
+            also = f"The same lesson was also handed in as {', '.join(others)}."
             if best is one:
-                counts = translate("The best one counts: this one.")
+                counts = "The best one counts: this one."
             else:
-                counts = translate("The best one counts: {file}.", file=best.file)
+                counts = f"The best one counts: {best.file}."
             remarks.insert(0, f"{also} {counts}")
             status = status if best is one else Status.repeated
         if one.path in copies:
-            files_alike = in_a_row(copies[one.path])
-            remarks.insert(0, translate("Identical, byte for byte, to {files}.", files=files_alike))
+            files_alike = ", ".join(copies[one.path])
+            remarks.insert(0, f"Identical, byte for byte, to {files_alike}.")
         named = named_after(one.path, students) if one.path and one.id else None
         if named and named.id != one.id:
             who = f"{named.id} ({named.name})" if named.name else named.id
             remarks.insert(
                 0,
-                translate(
-                    "The file is named after {student}, but it holds the lesson of {owner}.",
-                    student=who,
-                    owner=one.id,
-                ),
+                f"The file is named after {who}, but it holds the lesson of {one.id}.",
             )
             instead[named.id] = one.id
         results.append(replace(one, status=status, remarks=tuple(remarks)))
@@ -185,12 +177,9 @@ def _identical_files(found: Sequence[Graded]) -> dict[Path | None, list[str]]:
 
 
 def _missing(student: Student, instead: str | None, found: Sequence[Graded]) -> Graded:
-    remark = translate("Nothing was handed in.")
+    remark = "Nothing was handed in."
     if instead:
-        remark = translate(
-            "Nothing was handed in; the file with their name holds the lesson of {owner}.",
-            owner=instead,
-        )
+        remark = f"Nothing was handed in; the file with their name holds the lesson of {instead}."
     broken = [
         one.file
         for one in found
@@ -199,7 +188,7 @@ def _missing(student: Student, instead: str | None, found: Sequence[Graded]) -> 
         and named_after(one.path, [student])
     ]
     if broken:
-        remark = translate("{file}, which has their name, could not be marked.", file=broken[0])
+        remark = f"{broken[0]}, which has their name, could not be marked."
     return Graded(None, Status.missing, student.id, student.name, remarks=(remark,))
 
 
@@ -219,19 +208,15 @@ def summary(found: Sequence[Graded]) -> str:
     )
     if shares:
         mean = f"{100 * sum(shares) / len(shares):.1f} %"
-        parts = [
-            translate_count(
-                "{number} marked, mean {mean}", "{number} marked, mean {mean}", marked, mean=mean
-            )
-        ]
+        parts = [f"{marked} marked, mean {mean}"]
     else:
-        parts = [translate_count("{number} marked", "{number} marked", marked)]
+        parts = [f"{marked} marked"]
     if failed:
-        parts.append(translate_count("{number} not marked", "{number} not marked", failed))
+        parts.append(f"{failed} not marked")
     if repeated:
-        parts.append(translate_count("{number} superseded", "{number} superseded", repeated))
+        parts.append(f"{repeated} superseded")
     if missing:
-        parts.append(translate_count("{number} missing", "{number} missing", missing))
+        parts.append(f"{missing} missing")
     if skipped:
-        parts.append(translate_count("{number} skipped", "{number} skipped", skipped))
+        parts.append(f"{skipped} skipped")
     return "; ".join(parts)

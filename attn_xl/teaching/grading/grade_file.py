@@ -12,17 +12,6 @@ import numpy as np
 
 from attn_xl.errors import AttnXlError, InputError, unforeseen
 from attn_xl.graph.node import Node, Numbers, walk
-from attn_xl.languages import (
-    ENGLISH,
-    LANGUAGES,
-    current_language,
-    first_of,
-    in_a_row,
-    in_quotes,
-    message,
-    speaking,
-    translate,
-)
 from attn_xl.outputs import SPREADSHEETS
 from attn_xl.settings import Settings
 from attn_xl.spreadsheets.numerals import as_text
@@ -33,7 +22,7 @@ from attn_xl.teaching.answer_key import Keys, is_key, is_solved, read_keys
 from attn_xl.teaching.lessons.blanks import results_of
 from attn_xl.teaching.lessons.pages import COVER
 from attn_xl.teaching.roster import Student, file_name
-from attn_xl.text import clean
+from attn_xl.text import clean, listed
 from attn_xl.views.cell_names import CellNames, Element
 from attn_xl.views.explanation import figure, worked_with
 from attn_xl.workbook.templates import DEFAULT
@@ -52,8 +41,8 @@ from .marking import Entries, Entry, Marking, Verdict, mark, no_entries, read_en
 from .results import CellMark, Graded, Status, is_grades
 
 DECIMALS, MOST_TERMS, MOST_LISTED = 4, 12, 5
-_AS_TEXT = message("Numbers typed as text: {cells}.")
-_NO_NUMBERS = message("Not numbers: {cells}.")
+_AS_TEXT = "Numbers typed as text: {cells}."
+_NO_NUMBERS = "Not numbers: {cells}."
 
 
 @dataclass(frozen=True)
@@ -64,7 +53,6 @@ class Submission:
         path: the file; key: the answer key of its class.
         feedback: the path of its marked copy; template: the look of that copy.
         named: whether the call named it; otherwise files of other formats are skipped.
-        language: of its remarks and its marked copy; if English, that of the lesson.
     """
 
     path: Path
@@ -72,46 +60,41 @@ class Submission:
     feedback: Path | None = None
     template: str | Path = DEFAULT
     named: bool = True
-    language: str = ENGLISH
 
 
 def grade_one(submission: Submission) -> Graded:
     """Mark one file. Whatever is wrong with the file becomes a remark, not an exception."""
     path = submission.path
-    with speaking(submission.language):
-        try:
-            return _graded(submission)
-        except AttnXlError as error:
-            reason = str(error).removeprefix(f"{path}").lstrip(":, ")
-        except (KeyboardInterrupt, SystemExit):
-            raise
-        except BaseException as error:  # a panic in a reader is not an Exception
-            reason = f"{clean(unforeseen(error))}."
-        remark = translate("Not marked: {reason}", reason=reason)
-        return Graded(path, Status.failed, remarks=(remark,))
+    try:
+        return _graded(submission)
+    except AttnXlError as error:
+        reason = str(error).removeprefix(f"{path}").lstrip(":, ")
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # a panic in a reader is not an Exception
+        reason = f"{clean(unforeseen(error))}."
+    remark = f"Not marked: {reason}"
+    return Graded(path, Status.failed, remarks=(remark,))
 
 
 def _graded(submission: Submission) -> Graded:
     path = submission.path
     if path.name.startswith(("~$", ".~lock.")):
-        return _skipped(path, translate("a lock file of a spreadsheet program"))
+        return _skipped(path, "a lock file of a spreadsheet program")
     if not submission.named and path.suffix.lower() not in SPREADSHEETS:
-        return _skipped(path, translate("not a spreadsheet. Ask for the .xlsx"))
+        return _skipped(path, "not a spreadsheet. Ask for the .xlsx")
     book = WrittenBook.read(path)
     for known, what in (
-        (is_key, translate("an answer key")),
-        (is_solved, translate("the answers of a lesson")),
-        (is_grades, translate("grades from an earlier run")),
-        (is_feedback, translate("feedback from an earlier run")),
+        (is_key, "an answer key"),
+        (is_solved, "the answers of a lesson"),
+        (is_grades, "grades from an earlier run"),
+        (is_feedback, "feedback from an earlier run"),
     ):
         if known(book):
             return _skipped(path, what)
     lines = read_record(book.grids)
     record = {name: value for name, value, _ in lines or ()}
-    own = as_text(record.get("language", ""))
-    chosen = current_language() != ENGLISH or own not in LANGUAGES
-    with speaking(current_language() if chosen else own):
-        return _graded_book(submission, book, lines, record)
+    return _graded_book(submission, book, lines, record)
 
 
 def _graded_book(
@@ -129,16 +112,14 @@ def _graded_book(
     if keys and (owner or keys.solved):
         assignment = _solved(keys.path) if keys.solved else from_key(keys, keys.keys[owner.id])  # type: ignore[union-attr]
         if lines is None:
-            remarks.append(translate("The sheet “Settings” is missing; marked by the key."))
+            remarks.append("The sheet “Settings” is missing; marked by the key.")
             if not any(one.place.sheet in book.grids for one in assignment.exercises):
                 raise InputError(f"{path}: is not a lesson: it has none of the lesson's sheets.")
         else:
             remarks += changed_record(lines, keys)
             if owner and not student.id:
                 remarks.append(
-                    translate(
-                        "The sheet “Settings” does not name the student; identified by the file name."
-                    )
+                    "The sheet “Settings” does not name the student; identified by the file name."
                 )
         remarks += changed_inputs(book, assignment)
         remarks += _switches(book, assignment.settings)
@@ -148,15 +129,12 @@ def _graded_book(
         assignment = from_record(opened)
         if keys:
             if student.id:
-                remark = translate(
-                    "This lesson belongs to {student}, who is not in the key; marked by its own "
-                    "record.",
-                    student=in_quotes(student.id),
+                remark = (
+                    f"This lesson belongs to “{student.id}”, who is not in the key; marked by its own "
+                    "record."
                 )
             else:
-                remark = translate(
-                    "This lesson belongs to nobody in the key; marked by its own record."
-                )
+                remark = "This lesson belongs to nobody in the key; marked by its own record."
             remarks.append(remark)
         remarks += changed_since(opened, assignment)
         remarks += _switches(book, assignment.settings)
@@ -186,14 +164,12 @@ def _graded_book(
     try:
         write_feedback(graded, assignment, marking, submission.feedback, submission.template)
     except AttnXlError as error:
-        return replace(
-            graded, remarks=(*graded.remarks, translate("No feedback: {error}", error=error))
-        )
+        return replace(graded, remarks=(*graded.remarks, f"No feedback: {error}"))
     return replace(graded, feedback=submission.feedback.name)
 
 
 def _skipped(path: Path, what: str) -> Graded:
-    return Graded(path, Status.skipped, remarks=(translate("Skipped: {what}.", what=what),))
+    return Graded(path, Status.skipped, remarks=(f"Skipped: {what}.",))
 
 
 @lru_cache(maxsize=4)
@@ -254,21 +230,10 @@ def _switches(book: WrittenBook, settings: Settings) -> list[str]:
     for switch in switches(book, settings):
         was = shown_choice(switch.was)
         if switch.trouble:
-            remarks.append(
-                translate(
-                    "{trouble} Marked with the original setting, {was}.",
-                    trouble=switch.trouble,
-                    was=was,
-                )
-            )
+            remarks.append(f"{switch.trouble} Marked with the original setting, {was}.")
         elif switch.now != switch.was:
             remarks.append(
-                translate(
-                    "{switch} was set to {now}; marked with the original setting, {was}.",
-                    switch=switch.name,
-                    now=switch.shown,
-                    was=was,
-                )
+                f"{switch.name} was set to {switch.shown}; marked with the original setting, {was}."
             )
     return remarks
 
@@ -299,9 +264,7 @@ def _entries(
             sheets["moved"].append(at.sheet)
         now = book.renamed.get(at.sheet, at.sheet)
         if now != one.place.sheet:
-            sheets["renamed"].append(
-                translate("{sheet} to {name}", sheet=in_quotes(one.place.sheet), name=in_quotes(now))
-            )
+            sheets["renamed"].append(f"“{one.place.sheet}” to “{now}”")
         for row, column in np.argwhere(one.cells).tolist():
             where = (
                 at.rows[row] if row < len(at.rows) else None,
@@ -318,7 +281,7 @@ def _entries(
         tuple(missing),
         [
             *_sheet_remarks(sheets),
-            *(translate(kind, cells=first_of(cells, MOST_LISTED, "; ")) for kind, cells in odd.items()),
+            *(kind.format(cells=listed(cells, MOST_LISTED, "; ")) for kind, cells in odd.items()),
         ],
     )
 
@@ -329,16 +292,14 @@ def _kind(entry: Entry) -> str:
 
 
 def _sheet_remarks(sheets: dict[str, list[str]]) -> list[str]:
-    found = {kind: in_a_row(dict.fromkeys(names)) for kind, names in sheets.items()}
+    found = {kind: ", ".join(dict.fromkeys(names)) for kind, names in sheets.items()}
     remarks = []
     if gone := found["gone"]:
-        remarks.append(translate("Not found, so not marked, and no total: {sheets}.", sheets=gone))
+        remarks.append(f"Not found, so not marked, and no total: {gone}.")
     if moved := found["moved"]:
-        remarks.append(
-            translate("Rows or columns were inserted or deleted on: {sheets}.", sheets=moved)
-        )
+        remarks.append(f"Rows or columns were inserted or deleted on: {moved}.")
     if renamed := found["renamed"]:
-        remarks.append(translate("Sheets were renamed: {sheets}.", sheets=renamed))
+        remarks.append(f"Sheets were renamed: {renamed}.")
     return remarks
 
 

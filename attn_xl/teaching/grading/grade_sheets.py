@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attn_xl.languages import message, translate, translate_count
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, address
 from attn_xl.teaching.lessons.pages import row_height
 from attn_xl.teaching.lessons.sentences import literal
+from attn_xl.text import count
 from attn_xl.workbook.layout.layout import Layout, Sheet
 from attn_xl.workbook.layout.page import Cell, Extras, Tint
 
@@ -16,13 +16,13 @@ from .feedback import number_format
 from .results import CELLS, GRADES, Graded, Status
 
 HEADS = (
-    message("id"), message("name"), message("file"), message("status"), message("total"),
-    message("points"), message("cells"),
+    "id", "name", "file", "status", "total",
+    "points", "cells",
 )  # fmt: skip
-LAST = message("remarks")
+LAST = "remarks"
 CELL_HEADS = (
-    message("id"), message("name"), message("cell"), message("name of cell"), message("mark"),
-    message("entered"), message("right"), message("from their numbers"), "", message("calculation"),
+    "id", "name", "cell", "name of cell", "mark",
+    "entered", "right", "from their numbers", "", "calculation",
 )  # fmt: skip
 STATUS, TOTAL, POINTS, MOST = range(4, 8)
 FIRST_ROW, FIRST_STEP = 6, 8
@@ -35,7 +35,7 @@ GOOD, POOR = 0.85, 0.5
 def grades_layout(found: Sequence[Graded]) -> Layout:
     """The layout of the workbook of grades."""
     sheets = (_grades(found), _cells(found))
-    return Layout(translate("Grades"), {}, sheets, overview=False)
+    return Layout("Grades", {}, sheets, overview=False)
 
 
 def steps_of(found: Sequence[Graded]) -> list[str]:
@@ -46,13 +46,13 @@ def steps_of(found: Sequence[Graded]) -> list[str]:
 def _grades(found: Sequence[Graded]) -> Sheet:
     steps = steps_of(found)[: MAX_COLUMNS - FIRST_STEP - 1]
     remarks_at = FIRST_STEP + len(steps) + 1  # after a gap
-    heads = (*map(translate, HEADS), *steps, "")
+    heads = (*HEADS, *steps, "")
     cells = [
         Cell(4, column, head, style="attn heading", align="left" if column <= STATUS else "right")
         for column, head in enumerate(heads, 1)
     ]
-    cells.append(Cell(4, remarks_at, translate(LAST), style="attn heading", align="left"))
-    cells.append(Cell(OF_ROW, 3, translate("points possible"), style="attn note", align="right"))
+    cells.append(Cell(4, remarks_at, LAST, style="attn heading", align="left"))
+    cells.append(Cell(OF_ROW, 3, "points possible", style="attn note", align="right"))
     of = {step: _of(step, found) for step in steps}
     for column, step in enumerate(steps, FIRST_STEP):
         most = of[step]
@@ -84,17 +84,10 @@ def _grades(found: Sequence[Graded]) -> Sheet:
         zoom=100,
         freeze="D6",
     )
-    title = translate_count(
-        "Grades of {number} submission", "Grades of {number} submissions", _marked(found)
-    )
-    note = translate(
-        "What was handed in, marked: points for each step, and what share of all cells they are."
-    )
+    marked = sum(one.status is Status.marked for one in found)
+    title = f"Grades of {count(marked, 'submission')}"
+    note = "What was handed in, marked: points for each step, and what share of all cells they are."
     return Sheet(GRADES, GRADES, "", title, note, (), extras)
-
-
-def _marked(found: Sequence[Graded]) -> int:
-    return sum(one.status is Status.marked for one in found)
 
 
 def _of(step: str, found: Sequence[Graded]) -> int | None:
@@ -112,7 +105,7 @@ def _row(one: Graded, row: int, steps: Sequence[str], remarks_at: int) -> list[C
         if text
     ]
     style = "attn wrong" if bad else "attn text"
-    cells.append(Cell(row, STATUS, one.status.shown, style=style, wrap=True, align="left"))
+    cells.append(Cell(row, STATUS, one.status.value, style=style, wrap=True, align="left"))
     if one.share is not None:
         first, last = address(row, FIRST_STEP), address(row, FIRST_STEP + len(steps) - 1)
         points, most = address(row, POINTS), address(row, MOST)
@@ -177,14 +170,14 @@ def _means(
 
     def mean(column: int, values: Sequence[float], out_of: int | None, number_format: str) -> Cell:
         cells = f"{address(FIRST_ROW, column)}:{address(last, column)}"
-        formula = f"AVERAGEIF({status},{literal(Status.marked.shown)},{cells})"
+        formula = f"AVERAGEIF({status},{literal(Status.marked.value)},{cells})"
         value = sum(values) / len(values)
         if out_of:
             formula, value = f"{formula}/{address(OF_ROW, column)}", value / out_of
         return Cell(row, column, value, formula, "attn text", wrap=True, align="right",
                     number_format=number_format)  # fmt: skip
 
-    text = translate_count("mean of {number} marked", "mean of {number} marked", len(marked))
+    text = f"mean of {len(marked)} marked"
     cells = [Cell(row, 3, text, style="attn label")]
     cells.append(mean(TOTAL, [one.share or 0.0 for one in marked], None, "0.0 %"))
     for column, step in enumerate(steps, FIRST_STEP):
@@ -213,7 +206,7 @@ def _tints(steps: Sequence[str], of: dict[str, int | None], last: int) -> list[T
 def _cells(found: Sequence[Graded]) -> Sheet:
     cells = [
         Cell(4, column, head, style="attn heading", align="right" if column in (6, 7, 8) else "left")
-        for column, head in enumerate(map(translate, CELL_HEADS), 1)
+        for column, head in enumerate(CELL_HEADS, 1)
     ]
     row = 5
     left_out = max(0, sum(len(one.cells) for one in found) - MOST_CELLS)
@@ -223,7 +216,7 @@ def _cells(found: Sequence[Graded]) -> Sheet:
                 break
             entered: float | str = mark.entered if mark.number is None else mark.number
             numbers = (entered, mark.right, mark.follows)
-            texts = (one.id, one.name or one.file, mark.cell, mark.name, mark.verdict.shown)
+            texts = (one.id, one.name or one.file, mark.cell, mark.name, mark.verdict.value)
             cells += [
                 Cell(row, column, text, style="attn text", align="left")
                 for column, text in enumerate(texts, 1)
@@ -239,7 +232,7 @@ def _cells(found: Sequence[Graded]) -> Sheet:
                 cells.append(Cell(row, 10, mark.worked, style="attn text"))
             row += 1
     if left_out:
-        cells.append(Cell(row, 1, translate("and {number} more", number=left_out)))
+        cells.append(Cell(row, 1, f"and {left_out} more"))
     widths = {
         1: 12.0,
         2: 24.0,
@@ -253,7 +246,5 @@ def _cells(found: Sequence[Graded]) -> Sheet:
         10: WHY_WIDTH,
     }
     extras = Extras(tuple(cells), widths=widths, zoom=100, freeze="E5")
-    note = translate(
-        "Every cell that is not right: what was entered, the right number, and its calculation."
-    )
-    return Sheet(CELLS, CELLS, "", translate("Cells that are not right"), note, (), extras)
+    note = "Every cell that is not right: what was entered, the right number, and its calculation."
+    return Sheet(CELLS, CELLS, "", "Cells that are not right", note, (), extras)

@@ -15,7 +15,6 @@ from rich.text import Text
 
 from attn_xl.console import console as console_on
 from attn_xl.console import print_unpadded
-from attn_xl.languages import translate
 from attn_xl.spreadsheets.text_files import harmless
 from attn_xl.text import shortened
 
@@ -31,15 +30,15 @@ def grades_csv(found: Sequence[Graded]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     heads = [
-        translate("id"), translate("name"), translate("file"), translate("status"),
-        translate("total %"), translate("points"), translate("cells"),
+        "id", "name", "file", "status",
+        "total %", "points", "cells",
     ]  # fmt: skip
-    writer.writerow(map(harmless, [*heads, *steps, translate("remarks")]))
+    writer.writerow(map(harmless, [*heads, *steps, "remarks"]))
     for one in found:
         total = "" if one.share is None else f"{100 * one.share:.1f}"
         points = [one.points, one.most] if one.share is not None else ["", ""]
         each = [one.steps[step][0] if step in one.steps else "" for step in steps]
-        texts = [harmless(text) for text in (one.id, one.name, one.file, one.status.shown)]
+        texts = [harmless(text) for text in (one.id, one.name, one.file, one.status.value)]
         writer.writerow([*texts, total, *points, *each, harmless(" ".join(one.remarks))])
     return out.getvalue()
 
@@ -61,13 +60,13 @@ def print_grades(found: Sequence[Graded], file: TextIO | None = None) -> None:
     room = console.width - _needed(found, shown)
     console.print(_table(found, shown, max(LEAST_REMARK, room)))
     if shown != steps:
-        console.print(Text(translate("The points for each step are in the workbook."), "dim"))
+        console.print(Text("The points for each step are in the workbook.", "dim"))
 
 
 def _needed(found: Sequence[Graded], steps: Sequence[str]) -> int:
     """The width of the table without its remarks."""
-    widths = [max(map(cell_len, [translate("id"), *(one.id for one in found)]))]
-    widths.append(max(map(cell_len, [translate("name"), *(_who(one) for one in found)])))
+    widths = [max(map(cell_len, ["id", *(one.id for one in found)]))]
+    widths.append(max(map(cell_len, ["name", *(_who(one) for one in found)])))
     widths += [7, *(max(5, len(step)) for step in steps)]
     return sum(width + 2 for width in widths) + 2
 
@@ -78,13 +77,13 @@ def _who(one: Graded) -> str:
 
 def _table(found: Sequence[Graded], steps: Sequence[str], room: int | None) -> Table:
     table = Table(box=box.SIMPLE_HEAD if room else None, pad_edge=False, padding=(0, 2, 0, 0))
-    for head in (translate("id"), translate("name")):
+    for head in ("id", "name"):
         table.add_column(head, no_wrap=True)
-    table.add_column(translate("total"), justify="right", no_wrap=True)
+    table.add_column("total", justify="right", no_wrap=True)
     for step in steps:
         table.add_column(step, justify="right", no_wrap=True)
     overflow: Literal["fold", "ellipsis"] = "fold" if room is None else "ellipsis"
-    table.add_column(translate("remarks"), no_wrap=room is None, overflow=overflow, max_width=room,
+    table.add_column("remarks", no_wrap=room is None, overflow=overflow, max_width=room,
                      style="dim" if room else "")  # fmt: skip
     for one in found:
         remarks = " ".join(one.remarks)
@@ -102,7 +101,7 @@ def _table(found: Sequence[Graded], steps: Sequence[str], room: int | None) -> T
 def _total(one: Graded) -> Text:
     if one.share is None:
         if one.status in (Status.failed, Status.missing):
-            return Text(one.status.shown, "red")
+            return Text(one.status.value, "red")
         return Text("–", "dim")
     style = "green" if one.share >= GOOD else "red" if one.share < POOR else ""
     return Text(f"{100 * one.share:.1f} %", style)

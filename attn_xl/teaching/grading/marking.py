@@ -16,7 +16,6 @@ import numpy as np
 from attn_xl.graph.extent import HIDES
 from attn_xl.graph.node import Node, Numbers
 from attn_xl.graph.recompute import Entered, Recomputed, recompute
-from attn_xl.languages import in_quotes, message, translate
 from attn_xl.spreadsheets.numerals import ErrorValue, numeral
 from attn_xl.teaching.lessons.blanks import unit_of
 from attn_xl.text import clean, shortened
@@ -49,24 +48,24 @@ def read_entry(value: Any) -> Entry:
     if value is None or (isinstance(value, str) and not value.strip(" \t\n\r\u00a0\u202f'")):
         return Entry()
     if isinstance(value, ErrorValue):
-        return Entry(None, str(value), translate("the error value {value}", value=value))
+        return Entry(None, str(value), f"the error value {value}")
     if isinstance(value, bool):
         text = str(value).upper()
-        return Entry(None, text, translate("{text} instead of a number", text=text))
+        return Entry(None, text, f"{text} instead of a number")
     if isinstance(value, (int, float)):
         if isfinite(value):
             return Entry(float(value), f"{value:.10g}")
-        return Entry(None, str(value), translate("an infinite number"))
+        return Entry(None, str(value), "an infinite number")
     if isinstance(value, (datetime.date, datetime.time, datetime.timedelta)):
         text = str(value)
-        remark = translate("the date or time {text} (was a number turned into a date?)", text=text)
+        remark = f"the date or time {text} (was a number turned into a date?)"
         return Entry(None, text, remark)
     text = clean(value)
     number, why = _read_text(text)
     shown = shortened(text)
     if number is None:
-        return Entry(None, shown, translate("the text {text}", text=in_quotes(shown)))
-    remark = translate(why, text=in_quotes(shown), number=f"{number:.10g}")
+        return Entry(None, shown, f"the text “{shown}”")
+    remark = why.format(text=f"“{shown}”", number=f"{number:.10g}")
     return Entry(number, shown, remark)
 
 
@@ -94,10 +93,10 @@ def _read_text(text: str) -> tuple[float | None, str]:
 
 
 _ODD = {
-    (False, False): message("the text {text}, a number as text, read as {number}"),
-    (True, False): message("the text {text}, a percentage, read as {number}"),
-    (False, True): message("the text {text}, a number with a comma, read as {number}"),
-    (True, True): message("the text {text}, a percentage and a number with a comma, read as {number}"),
+    (False, False): "the text {text}, a number as text, read as {number}",
+    (True, False): "the text {text}, a percentage, read as {number}",
+    (False, True): "the text {text}, a number with a comma, read as {number}",
+    (True, True): "the text {text}, a percentage and a number with a comma, read as {number}",
 }
 """Remarks on numbers written as text, by whether they have a percent sign and a comma."""
 
@@ -126,20 +125,6 @@ class Verdict(str, Enum):
     def credit(self) -> int:
         """Points for the cell: 1 for `right` and `followed`, otherwise 0."""
         return int(self in (Verdict.right, Verdict.followed))
-
-    @property
-    def shown(self) -> str:
-        """The word in the current language."""
-        return translate(_VERDICTS[self])
-
-
-_VERDICTS = {
-    Verdict.right: message("right"),
-    Verdict.followed: message("followed"),
-    Verdict.wrong: message("wrong"),
-    Verdict.blank: message("blank"),
-    Verdict.not_a_number: message("not a number"),
-}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

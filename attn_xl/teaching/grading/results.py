@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
-from attn_xl.languages import message, translate
 from attn_xl.tables.written.written_book import WrittenBook
 from attn_xl.text import clean
 
@@ -27,20 +26,6 @@ class Status(str, Enum):
     """it was marked, but another submission of the same lesson counts"""
     missing = "missing"
     """a student in the key who handed nothing in"""
-
-    @property
-    def shown(self) -> str:
-        """The word in the current language."""
-        return translate(_STATUSES[self])
-
-
-_STATUSES = {
-    Status.marked: message("marked"),
-    Status.failed: message("failed"),
-    Status.skipped: message("skipped"),
-    Status.repeated: message("repeated"),
-    Status.missing: message("missing"),
-}
 
 
 @dataclass(frozen=True)

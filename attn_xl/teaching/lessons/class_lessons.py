@@ -9,7 +9,6 @@ from operator import attrgetter
 from pathlib import Path
 
 from attn_xl.errors import CallError, Interrupted, OutputError
-from attn_xl.languages import speaking
 from attn_xl.models.build import attend, foresee
 from attn_xl.outputs import check_ending, check_output
 from attn_xl.parallel import check_jobs, in_parallel
@@ -110,9 +109,8 @@ def write_class(
                 write_one, tasks, jobs=jobs, label="Writing lessons", file_of=attrgetter("path")
             )
         )
-        with speaking(settings.language.value):
-            made = key_layout(students, [keys[i] for i in range(len(students))])
-        write_layout(made, key, template=look, settings=Settings(language=settings.language))
+        made = key_layout(students, [keys[i] for i in range(len(students))])
+        write_layout(made, key, template=look)
     return students, key
 
 

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from attn_xl.graph.node import Node, referred_to
 from attn_xl.graph.operation import operation_of
 from attn_xl.graph.step import ARITHMETIC, Step
-from attn_xl.languages import Message, in_a_row, in_quotes, message, shown, translate
 from attn_xl.text import capitalized, clean, shortened
 
 LONGEST_WORD, LONGEST_LIST, LONGEST_PROMPT = 40, 90, 200
-KEYS = message("In Excel 2019 and earlier, press Ctrl+Shift+Enter to enter a formula with TRANSPOSE.")
+KEYS = "In Excel 2019 and earlier, press Ctrl+Shift+Enter to enter a formula with TRANSPOSE."
 """The end of a hint with TRANSPOSE, which gives an array only in an array formula there."""
 UNKNOWN = Step("")
 """The texts for a matrix that is not a step of a model."""
@@ -28,25 +27,21 @@ def introduction(tolerance: float, *, attends: bool = True, small: bool = False)
         attends: whether the model has attention.
         small: whether there are steps of small numbers only.
     """
-    about = translate(
+    about = (
         "Attention lets every word of a sentence look at the others and take from each what "
         "matters to it: that is how “mouse” comes to mean an animal next to “cat”."
     )
     return (
         *([about] if attends else []),
         _fill_in(),
-        translate(
+        (
             "Before you compute, answer the question for the sheet: a guess that you can justify is "
             "worth more than a number."
         ),
-        translate(
-            "Each cell is marked as you go: ✓ is right, ✗ is wrong, … waits for an earlier step."
-        ),
-        translate(
-            "Later steps use what you entered, so fix the first ✗ first; later ones may disappear."
-        ),
+        "Each cell is marked as you go: ✓ is right, ✗ is wrong, … waits for an earlier step.",
+        "Later steps use what you entered, so fix the first ✗ first; later ones may disappear.",
         *_accuracy(tolerance, small),
-        translate("Click on a cell for a hint. Save the workbook under its current name."),
+        "Click on a cell for a hint. Save the workbook under its current name.",
     )
 
 
@@ -54,41 +49,38 @@ def exam_introduction(
     tolerance: float, *, attends: bool = True, small: bool = False
 ) -> tuple[str, ...]:
     """The instructions on the cover of an exam; the arguments are those of `introduction`."""
-    about = translate(
+    about = (
         "Attention lets every word of a sentence look at the others and take from each what "
         "matters to it."
     )
     return (
         *([about] if attends else []),
         _fill_in(),
-        translate("No marks are shown while you work."),
-        translate(
+        "No marks are shown while you work.",
+        (
             "Later steps are marked against the numbers you entered: after a mistake, carry on with "
             "what you have."
         ),
         *_accuracy(tolerance, small),
-        translate(
-            "Do not rename, move or delete sheets, and do not change the numbers that are given."
-        ),
-        translate("Save the workbook under its current name."),
+        "Do not rename, move or delete sheets, and do not change the numbers that are given.",
+        "Save the workbook under its current name.",
     )
 
 
 def _fill_in() -> str:
-    return translate(
-        "Go through the sheets in order and fill in the marked cells, with a number or with your own "
-        "formula that refers to earlier sheets."
+    return (
+        "Go through the sheets in order and fill in the marked cells, with a number or with your "
+        "own formula that refers to earlier sheets."
     )
 
 
 def _accuracy(tolerance: float, small: bool) -> Iterator[str]:
-    yield translate(
-        "Keep as many decimals as you can. A number counts as right if it is within {tolerance} of the "
-        "correct one.",
-        tolerance=f"{tolerance:g}",
+    yield (
+        f"Keep as many decimals as you can. A number counts as right if it is within {tolerance:g} "
+        "of the correct one."
     )
     if small:
-        yield translate(
+        yield (
             "Steps in which all numbers are small, such as gradients, are marked more closely in "
             "proportion."
         )
@@ -129,34 +121,32 @@ def guide(node: Node, *, sentence: Sequence[str], pick: str) -> Guide:
     recipe = step.recipe or own
     used = [parent.name for parent in referred_to(node)]
     word = pick if pick in node.rows or not node.rows else node.rows[0]
-    made = translate(node.words)
-    note = translate(node.note) or (
-        translate("this step is {made}", made=made) if made else translate("this step is given")
-    )
-    before = translate("the matrix before")
+    made = node.words
+    note = node.note or (f"this step is {made}" if made else "this step is given")
+    before = "the matrix before"
     others = _alternatives([one for one in node.columns if one != word])
     given = {
-        "own": node.name or translate("this matrix"),
-        "made": made or translate("this step"),
+        "own": node.name or "this matrix",
+        "made": made or "this step",
         "note": _sentence(note),
         "rest": _rest(used[1:]),
-        "plus": "".join(translate("+cell of {name}", name=name) for name in used[1:]),
-        "word": in_quotes(_short(word)),
+        "plus": "".join(f"+cell of {name}" for name in used[1:]),
+        "word": f"“{_short(word)}”",
         "words": _alternatives(node.columns),
-        "others": others or translate("any"),
+        "others": others or "any",
         "text": _quoted(sentence if pick in node.rows else node.rows),
         **dict(zip("abcdef", [*used, *[before] * 6])),
     }
 
     def by_hand(text: str) -> str:
-        return translate(text, **given)
+        return text.format(**given)
 
     return Guide(
-        what=translate(step.purpose, **given),
+        what=step.purpose.format(**given),
         do=by_hand(recipe.do),
         hint=" ".join(map(by_hand, [recipe.hint, *([KEYS] if "TRANSPOSE(" in recipe.hint else [])])),
         prompt=_short(by_hand(recipe.prompt), LONGEST_PROMPT),
-        question=_question(_location(node), translate(step.question, **given)),
+        question=_question(_location(node), step.question.format(**given)),
     )
 
 
@@ -164,45 +154,45 @@ def _location(node: Node) -> str:
     """The layer and head of a matrix, in words; for a helper, those of its step."""
     while node.helper and not node.scalar and (used := list(referred_to(node))):
         node = used[0]
-    return translate(node.part.words)
+    return node.part.words
 
 
 def _rest(names: Sequence[str]) -> str:
     """The matrices after the first: `A and of B`."""
     first, *more = names or ("",)
     for name in more:
-        first = translate("{first} and of {second}", first=first, second=name)
+        first = f"{first} and of {name}"
     return first
 
 
 def _question(location: str, question: str) -> str:
     text = question
     if location:
-        text = translate("{place}: {question}", place=location, question=question)
+        text = f"{location}: {question}"
     return capitalized(text)
 
 
 def _short(text: str, longest: int = LONGEST_WORD) -> str:
-    return shortened(clean(shown(text)), longest)
+    return shortened(clean(text), longest)
 
 
 def _sentence(text: str) -> str:
     text = clean(text)
     text = capitalized(text)
-    return text if text.endswith((*".!?…。！？",)) else translate("{sentence}.", sentence=text)
+    return text if text.endswith((*".!?…。！？",)) else f"{text}."
 
 
 def _alternatives(words: Sequence[str]) -> str:
     """`cat, dog or mouse`; as many as fit."""
     listed: list[str] = []
     for word in map(_short, dict.fromkeys(words)):
-        if len(in_a_row([*listed, word])) > LONGEST_LIST and listed:
-            return translate("{words} or another", words=in_a_row(listed))
+        if len(", ".join([*listed, word])) > LONGEST_LIST and listed:
+            return f"{', '.join(listed)} or another"
         listed.append(word)
     if len(listed) < 2:
         return "".join(listed)
-    return translate("{words} or {last}", words=in_a_row(listed[:-1]), last=listed[-1])
+    return f"{', '.join(listed[:-1])} or {listed[-1]}"
 
 
-def _quoted(words: Sequence[str]) -> Message:
-    return in_quotes(_short(" ".join(map(_short, words)), LONGEST_LIST))
+def _quoted(words: Sequence[str]) -> str:
+    return f"“{_short(' '.join(map(_short, words)), LONGEST_LIST)}”"

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from attn_xl.languages import speaking, translate
 from attn_xl.models.build import attend, foresee
 from attn_xl.models.computation import Computation
 from attn_xl.settings import COMPARE, CONTROLS, SETTINGS, Settings
@@ -43,8 +42,7 @@ def lesson_layout(computation: Computation, settings: Settings, lesson: Lesson) 
     Raises:
         CallError: if there is nothing to fill in, or a step to leave blank does not exist.
     """
-    with speaking(settings.language.value):
-        return _lesson_layout(computation, settings, lesson)
+    return _lesson_layout(computation, settings, lesson)
 
 
 def _lesson_layout(computation: Computation, settings: Settings, lesson: Lesson) -> Layout:
@@ -53,11 +51,8 @@ def _lesson_layout(computation: Computation, settings: Settings, lesson: Lesson)
         kept = {name: node for name, node in computation.controls.items() if node.sheet != COMPARE}
         computation = replace(computation, controls=kept)
     blank = arrange(computation, settings, lambda layout: with_blanks(layout, computation, lesson))
-    named = translate(computation.title)
-    if lesson.exam:
-        title = translate("Exam: {title}", title=named)
-    else:
-        title = translate("Lesson: {title}", title=named)
+    named = computation.title
+    title = f"Exam: {named}" if lesson.exam else f"Lesson: {named}"
     made = with_pages(blank, lesson, title)
     lines = [*record(made, computation, settings, lesson)]
     lines.append((CHECKS, _checks(record_lines(made, computation, settings, lines))))
@@ -143,7 +138,6 @@ def write_lesson(
     if answers is not None:
         own = [*record(layout, computation, settings, lesson), (SOLVED, "all")]
         solved = arrange(computation, settings)
-        with speaking(settings.language.value):
-            made[Path(answers)] = with_record(solved, computation, settings, own)
+        made[Path(answers)] = with_record(solved, computation, settings, own)
     write_layouts(made, template=template, settings=settings, source=source)
     return layout

@@ -10,17 +10,16 @@ import numpy as np
 
 from attn_xl.errors import InputError
 from attn_xl.graph.node import Node
-from attn_xl.languages import translate, translate_count
 from attn_xl.settings import COMPARE, CONTROLS
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, Place, address, at_row, fixed, quoted
-from attn_xl.text import text_width
+from attn_xl.text import count, text_width
 from attn_xl.workbook.layout.layout import Layout, Sheet
 from attn_xl.workbook.layout.page import Cell, Choice, Extras, Heat, Tint
 from attn_xl.workbook.layout.placed import Block
 
 from .blanks import Lesson, unit_of
 from .guide import Guide, exam_introduction, guide, introduction
-from .sentences import formula_of_text, held, literal
+from .sentences import formula_of_text, literal
 
 COVER, HINTS = "Lesson", "Hints"
 RIGHT, WRONG, WAITS, NO_NUMBER = "✓", "✗", "…", "#"
@@ -64,7 +63,7 @@ def with_pages(layout: Layout, lesson: Lesson, title: str) -> Layout:
             steps += made
             sheet = _marked(layout, sheet, made, lesson)
         elif lesson.exam:
-            sheet = replace(sheet, note=translate("Given: these numbers stay as they are."))
+            sheet = replace(sheet, note="Given: these numbers stay as they are.")
         sheets.append(sheet)
     cover = _cover(layout, steps, lesson, title)
     if not lesson.exam:
@@ -126,7 +125,7 @@ def _marked(layout: Layout, sheet: Sheet, steps: Sequence[Step], lesson: Lesson)
     heats, heads = list(extras.heats), list[Cell]()
     for step in () if lesson.exam else steps:
         place, block = step.marks, step.block
-        head = translate("marks of {step}", step=step.symbol)
+        head = f"marks of {step.symbol}"
         heads.append(Cell(place.row - 1, place.column, head, style="attn note"))
         for row, column in np.argwhere(layout.blanks.open[block.node]).tolist():
             cells.append(_mark(layout, step, row, column, lesson.tolerance))
@@ -140,14 +139,14 @@ def _marked(layout: Layout, sheet: Sheet, steps: Sequence[Step], lesson: Lesson)
         tints.append(Tint(block.place.range, right, "attn right"))
         bad = f'OR({mark}="{WRONG}",{mark}="{NO_NUMBER}")'
         tints.append(Tint(block.place.range, bad, "attn wrong"))
-        choices.append(Choice(_open_range(layout, block), "", translate("How to"), step.guide.prompt))
+        choices.append(Choice(_open_range(layout, block), "", "How to", step.guide.prompt))
     make_room(heads, widths)
     if not extras.canvas:
-        note = translate("To fill in: {how}", how=steps[0].guide.do)
+        note = f"To fill in: {steps[0].guide.do}"
     elif lesson.exam:
-        note = translate("Fill in the marked cells, in the order in which they are drawn.")
+        note = "Fill in the marked cells, in the order in which they are drawn."
     else:
-        note = translate(
+        note = (
             "Fill in the marked cells, in the order in which they are drawn. Your marks are on the "
             "right."
         )
@@ -210,7 +209,7 @@ def _cover(layout: Layout, steps: Sequence[Step], lesson: Lesson, title: str) ->
     heights: dict[int, float] = {}
     row = 4
     owner = " ".join(filter(None, (lesson.name, f"({lesson.student})" if lesson.student else "")))
-    cells.append(Cell(row, 1, translate("name"), style="attn label"))
+    cells.append(Cell(row, 1, "name", style="attn label"))
     cells.append(Cell(row, 2, owner, style="attn text") if owner
                  else Cell(row, 2, None, style="attn answer", open=True, align="left"))  # fmt: skip
     row += 2
@@ -227,12 +226,12 @@ def _cover(layout: Layout, steps: Sequence[Step], lesson: Lesson, title: str) ->
     first = row + (2 if lesson.exam else 4)
     if not lesson.exam:
         cells += _progress(row, first + 1, len(steps), sum(step.cells for step in steps))
-    heads = [translate("step"), translate("what to do"), translate("predict first")]
-    heads.append(translate("your prediction, and why"))
+    heads = ["step", "what to do", "predict first"]
+    heads.append("your prediction, and why")
     if lesson.exam:
-        heads.append(translate("filled in"))
+        heads.append("filled in")
     else:
-        heads += [translate("right"), translate("to fix"), "", ""]
+        heads += ["right", "to fix", "", ""]
     cells += [
         Cell(first, column, head or None, style="attn heading", align="left")
         for column, head in enumerate(heads, 1)
@@ -251,16 +250,16 @@ def _cover(layout: Layout, steps: Sequence[Step], lesson: Lesson, title: str) ->
         if lesson.exam:
             there = f"{quoted(step.block.place.sheet)}!{step.block.place.range}"
             whole = step.cells == step.block.node.values.size
-            count = f'COUNT({there})&" / {step.cells}"' if whole else ""
-            many = translate_count("{number} cell", "{number} cells", step.cells)
+            filled = f'COUNT({there})&" / {step.cells}"' if whole else ""
+            many = count(step.cells, "cell")
             shown = f"0 / {step.cells}" if whole else many
-            cells.append(Cell(at, 5, shown, count, "attn text", wrap=True))
+            cells.append(Cell(at, 5, shown, filled, "attn text", wrap=True))
         else:
             cells += _counts(step, at, number)
         heights[at] = max(
             3 * LINE, *(row_height(text, WIDTHS[column] - 2 * (column == 3)) for column, text in texts)
         )
-    note = translate("Read this page first; then fill in the marked cells, in the order of the steps.")
+    note = "Read this page first; then fill in the marked cells, in the order of the steps."
     widths = {column: WIDTHS[column] for column in WIDTHS if column <= len(heads)}
     widths[1] = min(max([widths[1], *(text_width(step.name) for step in steps)]), MOST_NAME)
     extras = Extras(
@@ -293,21 +292,19 @@ def _progress(row: int, first: int, steps: int, cells: int) -> list[Cell]:
     done = f"SUM(E{first}:E{last})"
     bar = f'REPT("█",ROUND({BAR}*{done}/{cells},0))&REPT("░",{BAR}-ROUND({BAR}*{done}/{cells},0))'
     first_slip = f"INDEX(A{first}:A{last},MIN(H{first}:H{last}))"
-    start = translate("Start with the first ✗ in: {step}", **held("step"))
-    no_slip = translate("Nothing to fix so far.")
+    start = "Start with the first ✗ in: {step}"
+    no_slip = "Nothing to fix so far."
     begin = (
-        f"IF({done}={cells},{literal(translate('All done. Well done!'))},"
+        f"IF({done}={cells},{literal('All done. Well done!')},"
         f"IF(COUNT(H{first}:H{last})=0,{literal(no_slip)},{formula_of_text(start, step=first_slip)}))"
     )
-    count = translate_count(
-        "{done} of {number} cell", "{done} of {number} cells", cells, **held("done")
-    )
-    legend = translate("✓ right   ✗ wrong   … waits for an earlier step   # is not a number")
+    progress = f"{{done}} of {count(cells, 'cell')}"
+    legend = "✓ right   ✗ wrong   … waits for an earlier step   # is not a number"
     return [
-        Cell(row, 1, translate("progress"), style="attn label"),
+        Cell(row, 1, "progress", style="attn label"),
         Cell(row, 2, "░" * BAR, bar, "attn step"),
-        Cell(row, 3, count.format(done=0), formula_of_text(count, done=done), "attn text"),
-        Cell(row + 1, 1, translate("to fix"), style="attn label"),
+        Cell(row, 3, progress.format(done=0), formula_of_text(progress, done=done), "attn text"),
+        Cell(row + 1, 1, "to fix", style="attn label"),
         Cell(row + 1, 2, no_slip, begin, "attn text"),
         Cell(row + 2, 2, legend),
     ]
@@ -315,15 +312,15 @@ def _progress(row: int, first: int, steps: int, cells: int) -> list[Cell]:
 
 def _hints(steps: Sequence[Step]) -> Sheet:
     cells = [Cell(4, column, head, style="attn heading", align="left")
-             for column, head in enumerate((translate("step"), translate("hint")), 1)]  # fmt: skip
+             for column, head in enumerate(("step", "hint"), 1)]  # fmt: skip
     heights: dict[int, float] = {}
     for row, step in enumerate(steps, 5):
         cells.append(_link(row, step))
         cells.append(Cell(row, 2, step.guide.hint, style="attn text", wrap=True))
         heights[row] = row_height(step.guide.hint, 110)
     extras = Extras(tuple(cells), widths={1: 24.0, 2: 110.0}, heights=heights, zoom=100)
-    note = translate("Stuck? Try first, then look here.")
-    return Sheet(HINTS, HINTS, "", translate("Hints"), note, (), extras)
+    note = "Stuck? Try first, then look here."
+    return Sheet(HINTS, HINTS, "", "Hints", note, (), extras)
 
 
 def _link(row: int, step: Step) -> Cell:

@@ -15,11 +15,6 @@ def literal(text: str) -> str:
     return "&".join('"' + piece.replace('"', '""') + '"' for piece in pieces) or '""'
 
 
-def held(*names: str) -> dict[str, str]:
-    """Values that keep these names in a text, for `formula_of_text` to fill in."""
-    return {name: f"{{{name}}}" for name in names}
-
-
 def formula_of_text(text: str, **formulas: str) -> str:
     """The formula, without the equals sign, of a text in which the results of formulas take the place
     of names in braces."""

@@ -10,7 +10,6 @@ from itertools import groupby
 
 from attn_xl.errors import InputError
 from attn_xl.graph.node import Node
-from attn_xl.languages import message, translate
 from attn_xl.records import changed
 from attn_xl.settings import CANVAS, COMPARE, SETTINGS
 from attn_xl.spreadsheets.addresses import (
@@ -32,13 +31,14 @@ from .measures import FIRST_ROW, Figures
 from .picture import best, by_layer, layer_of, layer_title
 from .picture_cells import extras_of
 
-NOTE = message(
-    "Each product stands where its two factors meet: the left factor is to its left, the right factor "
-    "above it. Click a number to see its formula; change an input and watch."
+NOTE = (
+    "Each product stands where its two factors meet: the left factor is to its left, the "
+    "right factor above it. Click a number to see its formula; change an input and watch."
 )
-LINKED_NOTE = message(
-    "Each product stands where its two factors meet: the left factor is to its left, the right factor "
-    "above it. Click the name of a matrix to go to its sheet; change an input there and watch."
+LINKED_NOTE = (
+    "Each product stands where its two factors meet: the left factor is to its left, the "
+    "right factor above it. Click the name of a matrix to go to its sheet; change an input "
+    "there and watch."
 )
 MOST_MATRICES, MOST_NUMBERS = 40, 4_000
 """A workbook with at least this many matrices or numbers gets no canvas."""
@@ -117,7 +117,7 @@ def with_canvas(layout: Layout, decimals: int | None = None) -> Layout:
     if not pages.whole:
         return layout
     extras = extras_of(figures, picture, layout.blocks, layout, linked=True)
-    canvas = Sheet(CANVAS, CANVAS, "", layout.title, translate(LINKED_NOTE), (), extras)
+    canvas = Sheet(CANVAS, CANVAS, "", layout.title, LINKED_NOTE, (), extras)
     return replace(layout, sheets=(canvas, *layout.sheets))
 
 
@@ -173,7 +173,7 @@ def _draw_parts(
         own = tuple(blocks[node] for node in here)
         layer = next(filter(None, map(layer_of, part.sheets)), None)
         shown = replace(extras[part], again=layer is not None and layer.again)
-        canvases.append(Sheet(name, name, "", part.title, translate(NOTE), own, shown))
+        canvases.append(Sheet(name, name, "", part.title, NOTE, own, shown))
     moved = {
         sheet: changed(sheet, blocks=tuple(blocks[block.node] for block in sheet.blocks))
         for sheet in drawn

@@ -53,11 +53,11 @@ class Drawn:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        return self.node.column_labels if self.turned else self.node.row_labels
+        return self.node.columns if self.turned else self.node.rows
 
     @property
     def headings(self) -> tuple[str, ...]:
-        return self.node.row_labels if self.turned else self.node.column_labels
+        return self.node.rows if self.turned else self.node.columns
 
     def cells(self) -> Iterator[tuple[int, int]]:
         """The cells of its numbers and labels, by row and column."""

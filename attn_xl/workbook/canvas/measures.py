@@ -99,7 +99,7 @@ class Figures:
     def needs(self, node: Node) -> Sequence[float]:
         """The widths of all columns of a matrix."""
         if node not in self._needs:
-            self._needs[node] = [self.need(node, heading) for heading in node.column_labels]
+            self._needs[node] = [self.need(node, heading) for heading in node.columns]
         return self._needs[node]
 
     def headings(self, drawn: Drawn) -> tuple[str, ...]:

@@ -159,7 +159,7 @@ class Panel:
         if others and figure.is_line:
             sign = "="
         for block in figure.helpers:
-            caption = block.node.about if block.node.shape[1] > 1 else ""
+            caption = block.node.note if block.node.shape[1] > 1 else ""
             pieces.append(Piece(block.node, caption, "→", labelled=False, carried=carried))
         if figure.helpers:
             sign = "→"

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from attn_xl.graph.step import Scope
-from attn_xl.languages import translate
 from attn_xl.workbook.layout.layout import Sheet
 
 from .drawing import Drawing, Text
@@ -37,9 +36,9 @@ def layer_title(layer: Scope | None) -> str:
     """`Encoder, layer 1`; `New word 1`."""
     if layer is None:
         return ""
-    words = translate(layer.spoken)
+    words = layer.spoken
     if layer.unit == "layer":
-        words = translate("{part}, layer {number}", part=layer.words, number=layer.layer)
+        words = f"{layer.words}, layer {layer.layer}"
     return f"{words[:1].upper()}{words[1:]}"
 
 
@@ -142,9 +141,7 @@ class _Picture:
                     yield from strips
                 continue
             framed = [
-                _framed(
-                    [_heading(translate("Head {number}", number=head), "attn label"), *strips], name
-                )
+                _framed([_heading(f"Head {head}", "attn label"), *strips], name)
                 for head, name, strips in panels
             ]
             for first in range(0, len(framed), self._heads_across):

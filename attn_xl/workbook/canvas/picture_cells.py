@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from attn_xl.graph.node import Node
 from attn_xl.graph.operation import cells_of, operation_of
-from attn_xl.languages import message, translate
 from attn_xl.records import changed
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, Place, address, quoted
 from attn_xl.text import text_width
@@ -19,11 +18,11 @@ from .measures import FIRST_ROW, LINE, Figures, heights_of, starts_of
 
 LEGEND_ROW = 4
 LEGEND = (
-    ("attn input", message("input")),
-    ("attn weight", message("weight")),
-    ("attn value", message("computed")),
-    ("attn attention", message("attention")),
-    ("attn echo", message("repeated")),
+    ("attn input", "input"),
+    ("attn weight", "weight"),
+    ("attn value", "computed"),
+    ("attn attention", "attention"),
+    ("attn echo", "repeated"),
 )
 TYPED = "attn input", "attn weight"
 """The looks of numbers to edit."""
@@ -69,10 +68,8 @@ def _prompts(picture: Drawing, blocks: dict[Node, Block]) -> Iterator[Choice]:
         block = blocks.get(drawn.node)
         if block is not None and not drawn.repeated and not block.live:
             place = Place("", FIRST_ROW + drawn.row, 1 + drawn.column, *drawn.shape)
-            prompt = translate(
-                "This cell is a link. Change the number on the sheet {sheet}.", sheet=block.place.sheet
-            )
-            yield Choice(place.range, title=translate("Linked"), prompt=prompt)
+            prompt = f"This cell is a link. Change the number on the sheet {block.place.sheet}."
+            yield Choice(place.range, title="Linked", prompt=prompt)
 
 
 def _legend(widths: dict[int, float], linked: bool) -> Iterator[Cell]:
@@ -81,7 +78,7 @@ def _legend(widths: dict[int, float], linked: bool) -> Iterator[Cell]:
     for style, meaning in LEGEND:
         if linked and style in TYPED:
             continue
-        text = translate(meaning)
+        text = meaning
         across, room = 0, 0.0
         while room < text_width(text) + 3 and column + across < MAX_COLUMNS:
             room += widths.get(column + across, 8.0)

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 
 from attn_xl.graph.matrix import Matrix
-from attn_xl.languages import translate
 from attn_xl.models.computation import Computation
 from attn_xl.models.explorer import DIRECTIONS_STAY
 from attn_xl.models.principal_components import EXPLAINED, NOTES, PROJECTED, Components
@@ -50,13 +49,13 @@ def components_layout(components: Components, title: str) -> Layout:
 
 def _with_title_or_chart(sheet: Sheet, layout: Layout, components: Components) -> Sheet:
     if sheet.name == EXPLAINED:
-        return replace(sheet, title=translate("Explained variance"), note=translate(NOTES[EXPLAINED]))
+        return replace(sheet, title="Explained variance", note=NOTES[EXPLAINED])
     if sheet.main.node is components.projected:
         chart = _chart(sheet.main, layout)
         lines: list[str] = []
         if chart.kind == "points":
             chart, lines = place_labels(chart)
-        texts = texts_below(chart, [*lines, translate(DIRECTIONS_STAY)], ROWS_OF_CHART)
+        texts = texts_below(chart, [*lines, DIRECTIONS_STAY], ROWS_OF_CHART)
         return replace(sheet, extras=replace(sheet.extras, charts=(chart,), cells=tuple(texts)))
     return sheet
 
@@ -69,17 +68,17 @@ def _chart(block: Block, layout: Layout) -> Chart:
         labels = replace(place, column=place.column - 1)
         shown = tuple(map(float, values[:, 0]))
         series = [Series("PC1", place, labels, shown, block.node.rows)]
-        title = translate("The words along the first principal component")
+        title = "The words along the first principal component"
         return Chart("bars", title, HEADER_ROW, column,
                      tuple(series), width=18.0, height=10.0, legend=False)  # fmt: skip
     points = []
     for row, word in enumerate(block.node.rows[:MOST_POINTS]):
         x, y = (Place(place.sheet, FIRST_ROW + row, place.column + which, 1, 1) for which in (0, 1))
         points.append(Series(word, y, x, (float(values[row, 1]),), (float(values[row, 0]),)))
-    title = translate("The words along the first two principal components")
+    title = "The words along the first two principal components"
     if len(block.node.rows) > MOST_POINTS:
         text = "The first {number} words along the first two principal components"
-        title = translate(text, number=MOST_POINTS)
+        title = text.format(number=MOST_POINTS)
     return Chart("points", title, HEADER_ROW, column,
                  tuple(points), "PC1", "PC2", width=20.0, height=14.0, legend=False)  # fmt: skip
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from attn_xl.graph.step import Step
-from attn_xl.languages import message, shown, translate
 from attn_xl.models import steps
 from attn_xl.models.explorer import AXES, DIRECTIONS_STAY
 from attn_xl.settings import COMPARE, CONTROLS
@@ -22,21 +21,21 @@ MOST_SERIES, MOST_POINTS = 8, 40
 """Series of bars in a chart, and words in a plane."""
 LONGEST_NAME = 30
 """Characters of a word that a chart shows."""
-MOVES_SHOW = message(
-    "The position of each word before and after attention, in two dimensions. "
-    "Look for words that move towards each other."
+MOVES_SHOW = (
+    "The position of each word before and after attention, in two dimensions. Look for words "
+    "that move towards each other."
 )
 MOVED = (
-    message("The words before attention (small dots) and after it"),
-    message("The words of {sentence} before attention (small dots) and after it"),
+    "The words before attention (small dots) and after it",
+    "The words of {sentence} before attention (small dots) and after it",
 )
 BEFORE = (
-    message("The words before attention, in the space of the inputs"),
-    message("The words of {sentence} before attention, in the space of the inputs"),
+    "The words before attention, in the space of the inputs",
+    "The words of {sentence} before attention, in the space of the inputs",
 )
 AFTER = (
-    message("The words after attention, in the space of the outputs"),
-    message("The words of {sentence} after attention, in the space of the outputs"),
+    "The words after attention, in the space of the outputs",
+    "The words of {sentence} after attention, in the space of the outputs",
 )
 """Titles of the planes: of all words, and of the words of one sentence."""
 ROWS_OF_CHART, ROWS_OF_PLANE = 16, 23
@@ -69,7 +68,7 @@ def _arrange_controls(sheet: Sheet, layout: Layout) -> Sheet:
     for number, block in enumerate(options):
         here = _moved_to(block, FIRST_ROW + number, FIRST_COLUMN, headed=number == 0)
         blocks.append(here)
-        cells.append(Cell(here.place.row, FIRST_COLUMN + 1, f" {block.node.about}"))
+        cells.append(Cell(here.place.row, FIRST_COLUMN + 1, f" {block.node.note}"))
         if block.node.texts:
             choices.append(Choice(_first(here), f'"{ON},{OFF}"'))
     row = FIRST_ROW + len(options) + 1
@@ -78,17 +77,17 @@ def _arrange_controls(sheet: Sheet, layout: Layout) -> Sheet:
         if block not in options:
             sections.setdefault(_scope(block), []).append(block)
     for name, section in sections.items():
-        title = translate("Choose a word")
+        title = "Choose a word"
         if name:
-            title = translate("{sentence}: choose a word", sentence=clean(name))
+            title = f"{clean(name)}: choose a word"
         cells.append(Cell(row, 1, title, style="attn step"))
         words, word, place = (_find(section, step) for step in (steps.WORDS, steps.WORD, steps.PLACE))
         tables = [block for block in section if block not in (words, word, place)]
         word = _moved_to(word, row + 1, FIRST_COLUMN, headed=False, unlocked=True)
         place = _moved_to(place, row + 2, FIRST_COLUMN, headed=False, labelled=False)
         blocks += [word, place]
-        cells.append(Cell(row + 1, FIRST_COLUMN + 1, f" ← {translate('choose the word to look from')}"))
-        cells.append(Cell(row + 2, 1, translate("place"), style="attn label"))
+        cells.append(Cell(row + 1, FIRST_COLUMN + 1, " ← choose the word to look from"))
+        cells.append(Cell(row + 2, 1, "place", style="attn label"))
         choices.append(Choice(_first(word), f"={words.name}"))
         column, top = FIRST_COLUMN, row + 4
         looks: list[Block] = []
@@ -126,7 +125,7 @@ def _add_charts(sheet: Sheet, layout: Layout) -> Sheet:
     if charts:
         if any(block.node.is_step(steps.COMPONENTS) for block in sheet.blocks):
             below = max([row + ROWS_OF_PLANE, *(cell.row + 1 for cell in cells)])
-            cells.append(Cell(below, column, translate(DIRECTIONS_STAY)))
+            cells.append(Cell(below, column, DIRECTIONS_STAY))
         row = max([row + ROWS_OF_PLANE, *(cell.row + 1 for cell in cells)]) + 1
     by_word: dict[str, list[Block]] = {}
     for block in sheet.blocks:
@@ -136,7 +135,7 @@ def _add_charts(sheet: Sheet, layout: Layout) -> Sheet:
         chart = _by_dimension(layout, blocks, row, column)
         charts.append(chart)
         row += ROWS_OF_CHART
-    note = sheet.note if by_word else translate(MOVES_SHOW)
+    note = sheet.note if by_word else MOVES_SHOW
     extras = replace(sheet.extras, charts=tuple(charts), cells=(*sheet.extras.cells, *cells))
     return replace(sheet, note=note, extras=extras)
 
@@ -151,9 +150,9 @@ def _by_dimension(layout: Layout, blocks: list[Block], row: int, column: int) ->
     word = _short(_scope(blocks[0]))
     series = []
     for block in blocks:
-        values, what = layout.values(block.node), translate(steps.ENDS[block.node.base_name])
+        values, what = layout.values(block.node), steps.ENDS[block.node.base_name]
         is_shared = block.node.is_step(steps.INPUT) and (values == values[0]).all()
-        for i, label in enumerate(block.node.row_labels):
+        for i, label in enumerate(block.node.rows):
             if is_shared and i:
                 continue  # one series for the input that all sentences share
             title = what if is_shared else f"{what} {_short(label)}"
@@ -163,12 +162,12 @@ def _by_dimension(layout: Layout, blocks: list[Block], row: int, column: int) ->
                     _part(block.place, i, 0, 1, block.place.columns),
                     _part(block.place, -1, 0, 1, block.place.columns),
                     _numbers(values[i]),
-                    block.node.column_labels,
+                    block.node.columns,
                 )
             )
     return Chart(
         "bars",
-        translate("{word}: input and outputs", word=word),
+        f"{word}: input and outputs",
         row,
         column,
         tuple(series[:MOST_SERIES]),
@@ -185,7 +184,7 @@ def _planes(layout: Layout, blocks: list[Block], column: int) -> Iterable[Chart]
         joined = group[0].node.columns == AXES
         ends = ((0, 2, MOVED),) if joined else ((0, 1, BEFORE), (1, 1, AFTER))
         for which, (start, count, (of_all, of_one)) in enumerate(ends):
-            title = translate(of_one, sentence=name) if name else translate(of_all)
+            title = of_one.format(sentence=name) if name else of_all
             series = [
                 _point(layout, block, i, start, count, several and together)
                 for block in group
@@ -204,7 +203,7 @@ def _planes(layout: Layout, blocks: list[Block], column: int) -> Iterable[Chart]
 
 
 def _point(layout: Layout, block: Block, i: int, start: int, count: int, named: bool) -> Series:
-    word = _short(block.node.row_labels[i])
+    word = _short(block.node.rows[i])
     title = f"{word} ({_short(_scope(block))})" if named else word
     values = layout.values(block.node)[i]
     return Series(
@@ -225,9 +224,9 @@ def _bars(layout: Layout, block: Block, title: str, row: int, column: int) -> Ch
             _part(block.place, 0, i, block.place.rows, 1),
             labels,
             _numbers(values[:, i]),
-            block.node.row_labels,
+            block.node.rows,
         )
-        for i, name in enumerate(block.node.column_labels[:MOST_SERIES])
+        for i, name in enumerate(block.node.columns[:MOST_SERIES])
     ]
     return Chart("bars", title, row, column, tuple(series), legend=len(series) > 1)
 
@@ -235,17 +234,17 @@ def _bars(layout: Layout, block: Block, title: str, row: int, column: int) -> Ch
 def _title(name: str, *, is_next: bool) -> str:
     """The title of the chart of what a word of a sentence looks at, or of what comes next."""
     if is_next and name:
-        return translate("What comes after the chosen word in {sentence}", sentence=_short(name))
+        return f"What comes after the chosen word in {_short(name)}"
     if name:
-        return translate("Where the chosen word looks in {sentence}", sentence=_short(name))
+        return f"Where the chosen word looks in {_short(name)}"
     what = "What comes after the chosen word" if is_next else "Where the chosen word looks"
-    return translate(what)
+    return what
 
 
 def _scope(block: Block) -> str:
     """The sentence or word that a block belongs to; "" where there is one sentence only."""
     scopes = block.node.part.scopes
-    return shown(scopes[-1].words) if scopes else ""
+    return scopes[-1].words if scopes else ""
 
 
 def _find(blocks: Iterable[Block], step: Step) -> Block:

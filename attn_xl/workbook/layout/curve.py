@@ -6,7 +6,6 @@ from dataclasses import replace
 from math import isnan
 
 from attn_xl.graph.node import Numbers
-from attn_xl.languages import translate
 from attn_xl.models.compare_models import DISTANCE
 from attn_xl.models.learning_steps import CERTAINTY, CURVE
 from attn_xl.spreadsheets.addresses import Place
@@ -59,12 +58,12 @@ def _chart(block: Block, values: Numbers, row: int, column: int) -> Chart:
             values=Place(place.sheet, place.row, place.column + number, place.rows, 1),
             labels=labels,
             numbers=tuple(None if isnan(x) else float(x) for x in values[:, number]),
-            names=node.row_labels,
+            names=node.rows,
         )
-        for number, title in enumerate(node.column_labels)
+        for number, title in enumerate(node.columns)
     )
     if len(series) == 1:
-        title, steps = node.column_labels[0].capitalize(), translate("steps")
+        title, steps = node.columns[0].capitalize(), "steps"
         return Chart("line", title, row, column, series, steps, legend=False)
-    title, distance = translate("Influence on the last word"), translate("words back")
+    title, distance = "Influence on the last word", "words back"
     return Chart("line", title, row, column, series, distance)

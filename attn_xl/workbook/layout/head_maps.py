@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import ceil, sqrt
 
-from attn_xl.languages import message, translate
 from attn_xl.spreadsheets.addresses import (
     MAX_COLUMNS,
     MAX_SHEET_NAME,
@@ -22,9 +21,9 @@ from .layout import FIRST_COLUMN, FIRST_ROW, OVERVIEW, Layout, Sheet
 from .page import Cell, Extras
 from .placed import Block
 
-NOTE = message(
-    "How much each word (row) looks at each word (column), in every head: the darker, the more. Click "
-    "the name of a head to go to its formulas."
+NOTE = (
+    "How much each word (row) looks at each word (column), in every head: the darker, the "
+    "more. Click the name of a head to go to its formulas."
 )
 NAME = "Heads"
 LONGEST_LABEL = 12
@@ -54,12 +53,8 @@ def with_head_maps(layout: Layout) -> Layout:
         name = unique(sheet_name(f"{prefix}{NAME}"), taken, MAX_SHEET_NAME)
         taken.add(name.casefold())
         spoken = blocks[0].node.part.of_head(0).words
-        title = translate(
-            "{part}: the attention weights of {number} heads", part=spoken, number=len(blocks)
-        )
-        sheet = Sheet(
-            name, NAME, "", title[0].upper() + title[1:], translate(NOTE), (), _grid(blocks, layout)
-        )
+        title = f"{spoken}: the attention weights of {len(blocks)} heads"
+        sheet = Sheet(name, NAME, "", title[0].upper() + title[1:], NOTE, (), _grid(blocks, layout))
         first = next(i for i, one in enumerate(sheets) if one.name == blocks[0].place.sheet)
         sheets.insert(first, sheet)
     return replace(layout, sheets=tuple(sheets))
@@ -68,7 +63,7 @@ def with_head_maps(layout: Layout) -> Layout:
 def _grid(blocks: Sequence[Block], layout: Layout) -> Extras:
     tall = max(block.place.rows for block in blocks)
     wide = max(block.place.columns for block in blocks)
-    longest = max(text_width(_short(word)) for block in blocks for word in block.node.row_labels)
+    longest = max(text_width(_short(word)) for block in blocks for word in block.node.rows)
     cells: list[Cell] = []
     scales: list[str] = []
     across = ceil(sqrt(len(blocks)))
@@ -90,15 +85,15 @@ def _map(block: Block, row: int, column: int, layout: Layout) -> Iterator[Cell]:
     yield Cell(
         row - 2,
         column - 1,
-        f"{translate('head {number}', number=node.part.head)}: {node.name}",
+        f"head {node.part.head}: {node.name}",
         style="attn link",
         link=place.sheet,
         link_cell=address(place.row, place.column),
     )
-    for j, word in enumerate(node.column_labels):
+    for j, word in enumerate(node.columns):
         yield Cell(row - 1, column + j, shortened(clean(word), LONGEST_HEADING), style="attn heading")
     values = layout.values(node).tolist()
-    for i, (word, numbers) in enumerate(zip(node.row_labels, values)):
+    for i, (word, numbers) in enumerate(zip(node.rows, values)):
         yield Cell(row + i, column - 1, _short(word), style="attn label", align="right", indent=1)
         for j, number in enumerate(numbers):
             source = f"{quoted(place.sheet)}!{address(place.row + i, place.column + j)}"

@@ -13,7 +13,6 @@ import numpy as np
 from attn_xl.graph.loops import loops_in
 from attn_xl.graph.node import Node, Numbers, referred_to, walk
 from attn_xl.graph.operation import NoArray, Operation, Reads, cells_of, operation_of
-from attn_xl.languages import message, translate
 from attn_xl.records import record
 from attn_xl.settings import Formulas, Settings
 from attn_xl.spreadsheets.addresses import (
@@ -26,7 +25,7 @@ from .placed import Block, PlacedOperand
 TITLE_ROW, NOTE_ROW, LINK_ROW, HEADER_ROW, FIRST_ROW = 1, 2, 3, 4, 5
 LABEL_COLUMN, FIRST_COLUMN = 1, 2
 OVERVIEW = "Overview"
-OPTIONS_NOTE = message("Options that the formulas use: change one and watch the numbers.")
+OPTIONS_NOTE = "Options that the formulas use: change one and watch the numbers."
 
 
 class State(Enum):
@@ -100,7 +99,7 @@ class Sheet:
         layer, head = part.layer, part.head
         if not head:
             return (layer,) if layer else ()
-        spoken = translate("head {number}", number=head)
+        spoken = f"head {head}"
         return (layer, f"{layer}, {spoken}") if layer else (spoken,)
 
 

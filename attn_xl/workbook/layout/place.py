@@ -6,7 +6,6 @@ from __future__ import annotations
 from attn_xl.errors import InputError, TooLargeError
 from attn_xl.graph.node import Node, referred_to
 from attn_xl.graph.step import WHOLE
-from attn_xl.languages import message, translate
 from attn_xl.models import steps
 from attn_xl.models.computation import Computation, sentence_of
 from attn_xl.models.formula_words import formula_of
@@ -44,7 +43,7 @@ MOST_BESIDE = 26
 """Columns of matrices side by side on a shared sheet, so that they can be printed."""
 MOST_CAPTION = 50
 """Characters of a note that stands as the caption of a matrix on a shared sheet."""
-CONTROLS_NOTE = message("Turn a switch or choose a word, and watch every formula recalculate.")
+CONTROLS_NOTE = "Turn a switch or choose a word, and watch every formula recalculate."
 
 
 def lay_out(computation: Computation, only: str | None = None) -> Layout:
@@ -118,7 +117,7 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
                 symbol=symbol,
                 group=prefix,
                 title=f"{symbol} = {main.words}" if alone and main.words else symbol,
-                note=main.about if alone else _shared_note(symbol, blocks),
+                note=main.note if alone else _shared_note(symbol, blocks),
                 blocks=tuple(blocks),
             )
         )
@@ -131,11 +130,11 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
         )
     words = {prefixes[name] or name: sentence_of(graph) for name, graph in computation.items()}
     return Layout(
-        translate(computation.title),
+        computation.title,
         words,
         tuple(sheets),
         in_words=formula_of(computation.values()),
-        about=translate(computation.about),
+        about=computation.about,
     )
 
 
@@ -151,18 +150,18 @@ def _is_complete(node: Node, there: set[Node]) -> bool:
 
 def _shared_note(symbol: str, blocks: list[Block]) -> str:
     if blocks[0].node.is_step(BEFORE):
-        return translate(LEARNED_NOTE)
+        return LEARNED_NOTE
     if symbol == COMPARE:
-        return translate(steps.COMPARED.note)
+        return steps.COMPARED.note
     if symbol == CONTROLS:
-        return translate(CONTROLS_NOTE)
+        return CONTROLS_NOTE
     if symbol == JACOBIAN:
-        return translate(JACOBIAN_NOTE)
+        return JACOBIAN_NOTE
     if not blocks[0].node.scalar:
-        return blocks[0].node.about
-    options = [f"{block.node.name}: {block.node.about}" for block in blocks if block.node.scalar]
-    others = [translate(one.node.step.note) for one in blocks if one.node.step and not one.node.scalar]
-    return " ".join(dict.fromkeys([*others, translate(OPTIONS_NOTE), *options]))
+        return blocks[0].node.note
+    options = [f"{block.node.name}: {block.node.note}" for block in blocks if block.node.scalar]
+    others = [one.node.step.note for one in blocks if one.node.step and not one.node.scalar]
+    return " ".join(dict.fromkeys([*others, OPTIONS_NOTE, *options]))
 
 
 def _prefixes(computation: Computation) -> dict[str, str]:
@@ -242,7 +241,7 @@ def _place(node: Node, sheet: str, name: str, blocks: list[Block], live: bool, w
             f"holds at most {MAX_TEXT:,}. Shorten it."
         )
     own_note = node.helper or (node.sheet and len(node.note) <= MOST_CAPTION)
-    caption = node.about if own_note else node.name
+    caption = node.note if own_note else node.name
     if node.scalar:
-        caption = translate("option")
+        caption = "option"
     return Block(node, place, name, caption, labelled=labelled, headed=headed, live=live)

@@ -11,7 +11,6 @@ import numpy as np
 from rich.cells import cell_len
 
 from attn_xl.graph.node import Numbers
-from attn_xl.languages import translate
 
 from .page import Chart, Side
 
@@ -97,12 +96,8 @@ def place_labels(chart: Chart) -> tuple[Chart, list[str]]:
         else replace(series, label="")
         for i, series in enumerate(chart.series)
     )
-    lines = [translate("In the chart: {labels}.", labels="; ".join(numbered))] if numbered else []
-    lines += (
-        [translate("Not labelled, for lack of room: {labels}.", labels=", ".join(unlabelled))]
-        if unlabelled
-        else []
-    )
+    lines = [f"In the chart: {'; '.join(numbered)}."] if numbered else []
+    lines += [f"Not labelled, for lack of room: {', '.join(unlabelled)}."] if unlabelled else []
     return replace(chart, series=shown), [part for line in lines for part in _wrapped(line)]
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from attn_xl.graph.node import Node
-from attn_xl.languages import translate
 from attn_xl.models.computation import Computation
 from attn_xl.models.learning import FIRST, LEARNING
 from attn_xl.models.loss_steps import LABELS as LABELS_STEP
@@ -65,7 +64,7 @@ def with_record(
         more: further lines, such as those of a lesson.
     """
     lines = record_lines(layout, computation, settings, more)
-    headings = translate("setting"), translate("value"), ""
+    headings = "setting", "value", ""
     cells = [Cell(4, column, text, style="attn heading", align="left")
              for column, text in enumerate(headings, 1)]  # fmt: skip
     for row, line in enumerate(lines, 5):
@@ -75,7 +74,7 @@ def with_record(
             for column, value in enumerate(line, 1)
         ]
     extras = Extras(tuple(cells), widths={1: 30, 2: 30, 3: 40})
-    sheet = Sheet(SETTINGS, SETTINGS, "", SETTINGS, translate(NOTE), (), extras)
+    sheet = Sheet(SETTINGS, SETTINGS, "", SETTINGS, NOTE, (), extras)
     return replace(layout, sheets=(*layout.sheets, sheet))
 
 
@@ -94,7 +93,7 @@ def record_lines(
         lines.append((f"{source.kind} {source.name}", source.defined, source.place))
         block = layout.blocks.get(source.node)
         if block and not (block.labelled and block.headed):  # drawn without its words beside it
-            rows, columns = json.dumps(source.node.row_labels), json.dumps(source.node.column_labels)
+            rows, columns = json.dumps(source.node.rows), json.dumps(source.node.columns)
             if max(len(rows), len(columns)) <= MAX_TEXT:
                 lines.append((f"{LABELS} {source.defined}", rows, columns))
     lines += answers(layout, computation)
@@ -156,7 +155,7 @@ def sources(layout: Layout, computation: Computation, settings: Settings) -> Ite
 
 def _packed(node: Node) -> str:
     """A table as JSON; "" if it is too long for a cell."""
-    table = {"rows": node.row_labels, "columns": node.column_labels, "values": node.values.tolist()}
+    table = {"rows": node.rows, "columns": node.columns, "values": node.values.tolist()}
     text = json.dumps(table)
     return text if len(text) <= MAX_TEXT else ""
 
@@ -176,8 +175,6 @@ def digest(computation: Computation, settings: Settings) -> str:
 
 def table_digest(node: Node) -> str:
     """A fingerprint of a matrix's numbers, to 12 digits (some programs keep only 15), and labels."""
-    hashed = hashlib.sha256(
-        repr((node.row_labels, node.column_labels)).encode("utf-8", "surrogatepass")
-    )
+    hashed = hashlib.sha256(repr((node.rows, node.columns)).encode("utf-8", "surrogatepass"))
     hashed.update(" ".join(f"{number:.12g}" for number in node.values.flat).encode())
     return hashed.hexdigest()[:16]

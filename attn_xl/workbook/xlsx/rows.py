@@ -14,7 +14,6 @@ import numpy as np
 import orjson
 
 from attn_xl.graph.node import Node
-from attn_xl.languages import shown
 from attn_xl.spreadsheets.addresses import CODE_LIKE, address, letters, row_offsets, row_token
 from attn_xl.workbook.layout.layout import Layout, Sheet, State
 from attn_xl.workbook.layout.page import Cell
@@ -145,7 +144,7 @@ def caption_above(block: Block) -> tuple[int, int] | None:
 
 def _header(block: Block, row: int, cell_styles: CellStyles) -> bytes:
     first = block.place.column
-    columns = block.node.column_labels
+    columns = block.node.columns
     if block.node.scalar and not block.labelled:
         columns = (block.name.rpartition(".")[2],)
     cells = [(first + i, label, cell_styles.heading) for i, label in enumerate(columns)]
@@ -270,7 +269,7 @@ class _RowTemplate:
         for block in sorted(self._blocks, key=lambda block: block.place.column):
             index = row - block.place.row
             if block.labelled:
-                values.append(escaped(spreadsheet_text(shown(block.node.rows[index]))).encode())
+                values.append(escaped(spreadsheet_text(block.node.rows[index])).encode())
             if self._contents:
                 values += self._contents.numbers(block.node, index)
                 continue

@@ -16,7 +16,6 @@ from openpyxl.worksheet.hyperlink import Hyperlink
 from openpyxl.worksheet.pagebreak import Break
 from openpyxl.worksheet.properties import PageSetupProperties
 
-from attn_xl.languages import ENGLISH, current_language, translate
 from attn_xl.records import changed
 from attn_xl.spreadsheets.addresses import (
     MAX_LITERAL,
@@ -238,7 +237,7 @@ class _SheetWriter:
     def _note(self) -> str:
         note = self._sheet.note
         if self._sheet.blocks and self._scaled(self._sheet.main):
-            note += " " + translate("The darkest cell holds the largest number.")
+            note += " " + "The darkest cell holds the largest number."
         return note
 
     def _text(self, row: int, column: int, text: str, style: str) -> Any:
@@ -325,15 +324,13 @@ class _SheetWriter:
             number = max(8, self._styles.shown_width(node) + 2)
             if not np.isfinite(self._layout.seen(node)).all():
                 number = max(number, TO_COME)  # an answer may be wider than the numbers shown
-            headings = node.column_labels if any(node.columns) else (block.name.rpartition(".")[2],)
+            headings = node.columns if any(node.columns) else (block.name.rpartition(".")[2],)
             for column, heading in enumerate(headings, place.column):
                 widen(column, max(number, min(text_width(heading) + 2, MOST_HEADING)))
             if block.labelled:
-                labels = [*node.row_labels, block.caption if block.headed else ""]
+                labels = [*node.rows, block.caption if block.headed else ""]
                 widest = max(map(text_width, labels))
                 widen(place.column - 1, max(11, min(widest + 3, MOST_LABEL)))
-                if block.headed and current_language() != ENGLISH:
-                    widen(place.column - 1, min(text_width(block.caption) + 3, MOST_CAPTION))
         if canvas:
             for block in self._sheet.blocks:
                 shown = self._styles.shown_width(block.node)
@@ -357,7 +354,7 @@ class _SheetWriter:
 
     def _heading_height(self) -> float | None:
         """The height, in points, of headings that need several lines; None if one line is enough."""
-        headings = [heading for block in self._sheet.blocks for heading in block.node.column_labels]
+        headings = [heading for block in self._sheet.blocks for heading in block.node.columns]
         longest = max(map(text_width, headings), default=0)
         lines = min(4, -(-(longest + 2) // MOST_HEADING))
         one = float(self._page.sheet_format.defaultRowHeight or 15)
