@@ -17,9 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import openpyxl
+from engines import recalculated_by_libreoffice
 from examples import HERE, seen, workbook
-
-from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
 
 RECORD = HERE / "pictures.json"
 

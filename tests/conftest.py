@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
+from engines import libreoffice, store_values
 from judges import differences_ironcalc, differences_libreoffice
 from ooxml import violations
 
 import attn_xl
-from attn_xl.spreadsheets import recalculate
-from attn_xl.spreadsheets.engines import libreoffice
 from attn_xl.workbook.write import write_workbook
 
 ROOT = Path(__file__).parent.parent
@@ -76,7 +75,9 @@ def verify(path: Path) -> None:
 
 
 def make_input(path: Path, sheets: Sheets) -> Path:
-    """An input workbook with these rows on these sheets; text stays text."""
+    """An input workbook with these rows on these sheets; text stays text, unless it begins with ==:
+    a formula, stored with its value."""
+    calculated = False
     book = openpyxl.Workbook()
     book.remove(book.worksheets[0])
     for name, rows in sheets.items():
@@ -88,9 +89,9 @@ def make_input(path: Path, sheets: Sheets) -> Path:
                     if isinstance(value, str) and not value.startswith("=="):
                         cell.data_type = "s"
                     elif isinstance(value, str):
-                        cell.value = value[1:]
+                        cell.value, calculated = value[1:], True
     book.save(path)
-    return path
+    return store_values(path) if calculated else path
 
 
 def table(x: np.ndarray, words: list[str] | None = None) -> list[list[Any]]:
@@ -120,31 +121,6 @@ def naive_attention(q: np.ndarray, k: np.ndarray, v: np.ndarray, scale: bool = T
 def make(tmp_path: Path) -> Callable[..., Path]:
     """Make an input workbook from rows by sheet."""
     return lambda sheets, name="input.xlsx": make_input(tmp_path / name, sheets)
-
-
-class InThisProcess:
-    """Answers as `Sandbox` does, without a process of its own, which takes longer to start than a small
-    workbook to recalculate."""
-
-    def __init__(self, module: str, size: int) -> None:
-        self._engine: list[Any] = []
-
-    def ask(self, what: str, *arguments: Any) -> Any:
-        recalculate._engine[:] = self._engine
-        try:
-            return recalculate.ANSWERS[what](*arguments)  # type: ignore[operator]
-        finally:
-            self._engine = recalculate._engine[:]
-
-    def close(self) -> None:
-        self._engine = []
-
-
-@pytest.fixture(autouse=True)
-def no_process_for_ironcalc(monkeypatch: pytest.MonkeyPatch) -> None:
-    """IronCalc recalculates in the test's own process, except in files that replace this fixture, which
-    show that its process protects the program."""
-    monkeypatch.setattr(recalculate, "Sandbox", InThisProcess)
 
 
 @pytest.fixture(scope="session")

@@ -5,23 +5,19 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Collection
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
-from threading import Thread
-from typing import Any, Literal
+from typing import Any
 
 from attn_xl.errors import CallError, InputError
 
 from .addresses import MAX_COLUMNS, MAX_ROWS, address, split_address
-from .engines import Value
 from .metadata import Marks
-from .numerals import ErrorValue
+from .numerals import NOT_STORED, ErrorValue
 from .plain_sheet import WORTH_IT, plain_rows
 from .text_files import check_size, decoded, is_text, read_text
-from .unpack import DAMAGED, content_of, unpacked
-from .values import OLE, Grid, sandboxed_values, values
+from .unpack import DAMAGED, content_of, damaged, unpacked
+from .values import OLE, Grid, values
 
 MOST_SPANNED = 10_000_000
 """Cells, filled or blank, that the sheets of a book may span; mostly filled sheets may span more."""
@@ -30,8 +26,12 @@ MOST_SPANNED = 10_000_000
 _NOT_STORED = re.compile(
     rb"<(?:\w+:)?f(?:\s[^>]*)?(?:/>|>[^<]*</(?:\w+:)?f>)"
     rb"\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?\s*</(?:\w+:)?c>"
-    rb"|\st=\"e\""
+    rb"|\st=\"e\"[^>]*>(?:\s*<(?:\w+:)?f(?:\s[^>]*)?(?:/>|>[^<]*</(?:\w+:)?f>))?"
+    rb"\s*<(?:\w+:)?v>([^<]*)"
 )
+_PLACE = re.compile(rb'\sr="([A-Z]{1,3}[0-9]{1,7})"')
+_STORED = re.compile(rb"(</(?:\w+:)?f>)\s*<(?:\w+:)?v>([^<]*)</(?:\w+:)?v>")
+_FORMULA = re.compile(rb"<(?:\w+:)?f[\s>/](?:(?!</(?:\w+:)?c>).)*?<(?:\w+:)?v>([^<]*)<", re.DOTALL)
 _FORMULA = re.compile(rb"<(?:\w+:)?f[\s>/]")
 _RECALCULATE = re.compile(rb"fullCalcOnLoad=\"(?:1|true)\"")
 # Unprefixed tags match fastest; files that prefix every tag are rare.
@@ -67,12 +67,17 @@ class Book:
     hides_formulas: bool = False
     kept: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
+    @property
+    def lacks_values(self) -> bool:
+        """Whether a formula has no stored value."""
+        return any(value is NOT_STORED for rows in self.grids.values() for row in rows for value in row)
+
 
 def read_book(path: Path, encoding: str | None = None) -> Book:
     """Read the cells of a workbook, delimited text, arrays or JSON; `-` is standard input.
 
-    The format is detected from the content. IronCalc computes formulas without a stored value, and all
-    formulas if the workbook asks to be recalculated on loading.
+    The format is detected from the content. Of a formula, its stored value is read; `NOT_STORED` stands
+    where it has none.
 
     Args:
         encoding: the encoding of delimited text or JSON; detected if None.
@@ -108,29 +113,28 @@ def _is_looked_at(part: str) -> bool:
 
 def _workbook(path: Path, shown: Path, content: bytes, parts: dict[str, bytes]) -> Book:
     if not content.startswith(b"PK"):
-        return Book(shown, *sandboxed_values(path, shown, content), hides_formulas=True)
+        return Book(shown, *values(path, shown, content), hides_formulas=True)
     strings = parts.pop(_STRINGS, b"")
     plain = _plain_sheets(content, parts, strings)
     sheets = Marks(content).parts()
-    usual = bool(sheets) and sheets <= parts.keys() and _counts(strings) <= len(strings)
+    if _counts(strings) > max(len(strings), 1_000_000):
+        raise damaged(shown, "it declares more shared strings than it has")
     spanned = 0
     for part, xml in parts.items():
         if part not in plain and part != "xl/workbook.xml":
             spanned = _check_span(shown, xml, spanned)
-            usual = usual and _is_usual(xml)
-    # The scan for formulas runs while the values are read, which takes longest.
-    scan = _Scan(parts, plain)
-    thread = Thread(target=scan.run)
-    thread.start()
-    try:
-        read = values(path, shown, content, plain) if usual else sandboxed_values(path, shown, content)
-        grids, hidden = read
-    finally:
-        thread.join()
-    if scan.compute != "none":
-        _compute(path, content, grids, everything=scan.compute == "all")
+    grids, hidden = values(path, shown, content, plain)
+    untrusted = bool(_RECALCULATE.search(parts.get("xl/workbook.xml", b"")))
+    names = {part: name for name, part in Marks(content).sheets().items()} if sheets else {}
+    without_marks = set()
+    for part, xml in parts.items():
+        formulas = part not in plain and _has_formulas(xml)
+        if not formulas and b'hidden="' not in xml:
+            without_marks.add(part)
+        if (formulas or b't="e"' in xml) and names.get(part) in grids:
+            _mark_missing(xml, grids[names[part]], untrusted)
     binary = b"xl/workbook.bin" in content
-    return Book(shown, grids, hidden, Marks(content, scan.plain), hides_formulas=binary)
+    return Book(shown, grids, hidden, Marks(content, without_marks), hides_formulas=binary)
 
 
 def _plain_sheets(content: bytes, parts: dict[str, bytes], strings: bytes) -> dict[str, Grid]:
@@ -184,60 +188,37 @@ def wrote_this(path: Path) -> bool:
         return False
 
 
-class _Scan:
-    """Finds which formulas of an .xlsx file to compute: those without a stored value, or all of them
-    if the file asks to be recalculated."""
-
-    def __init__(self, parts: dict[str, bytes], known: Collection[str]) -> None:
-        """Take the XML of the parts, and the parts known to have no formulas."""
-        self.parts, self.known = parts, known
-        self.plain: set[str] = set()
-        self.compute: Literal["none", "missing", "all"] = "none"
-
-    def run(self) -> None:
-        missing = formulas = False
-        recalculate = bool(_RECALCULATE.search(self.parts.pop("xl/workbook.xml", b"")))
-        for name, xml in self.parts.items():
-            if name in self.known:
-                if b'hidden="' not in xml:
-                    self.plain.add(name)
-                continue
-            prefixed = b"<sheetData" not in xml[:100_000] or b":sheetData" in xml[:100_000]
-            has_formulas = (b"<f" in xml or (prefixed and b":f" in xml)) and bool(_FORMULA.search(xml))
-            if not has_formulas and b'hidden="' not in xml:
-                self.plain.add(name)
-            formulas = formulas or has_formulas
-            if has_formulas or b't="e"' in xml:
-                missing = missing or _lacks_values(xml)
-        if recalculate and formulas:
-            self.compute = "all"
-        elif missing:
-            self.compute = "missing"
+def _has_formulas(xml: bytes) -> bool:
+    prefixed = b"<sheetData" not in xml[:100_000] or b":sheetData" in xml[:100_000]
+    return (b"<f" in xml or (prefixed and b":f" in xml)) and bool(_FORMULA.search(xml))
 
 
-def _lacks_values(xml: bytes) -> bool:
-    """Whether a sheet has a formula without a stored value. An empty text, `t="str"`, is a value."""
+def _mark_missing(xml: bytes, grid: Grid, untrusted: bool) -> None:
+    """Put error values, and a mark where a formula has no stored value, into the cells of a sheet.
+
+    Args:
+        untrusted: whether the file asks to be recalculated. A library that does not calculate then
+            stores 0 for every formula, which says as much as no value.
+    """
+    if zeros := untrusted and {value for _, value in _STORED.findall(xml)} == {b"0"}:
+        xml = _STORED.sub(rb"\1", xml)
     for found in _NOT_STORED.finditer(xml):
-        cell = xml[xml.rfind(b"<", 0, found.start()) : found.start()]
-        if not (b't="str"' in cell and b"<v" in found[0]):
-            return True
-    return False
+        start = xml.rfind(b"<", 0, found.start())
+        cell = xml[start : xml.find(b">", start)]
+        place = _PLACE.search(cell)
+        if place is None or (b't="str"' in cell and b"<v" in found[0]):  # an empty text is a value
+            continue
+        row, column = split_address(place[1].decode())
+        grid.extend([] for _ in range(row - len(grid)))
+        values = grid[row - 1]
+        values.extend([""] * (column - len(values)))
+        if zeros or values[column - 1] == "":
+            values[column - 1] = ErrorValue(found[1].decode()) if found[1] else NOT_STORED
 
 
 def _counts(strings: bytes) -> int:
     """The number of shared strings the file declares; calamine allocates memory for that many."""
     return max((int(digits[:20]) for digits in _COUNT.findall(strings)), default=0)
-
-
-def _is_usual(xml: bytes) -> bool:
-    """Whether rows and cells are written the usual way, so that `_check_span` sees all of them."""
-    rows, cells = (sum(xml.count(b"<" + tag + end) for end in _AFTER_TAG) for tag in (b"row", b"c"))
-    return (
-        rows == xml.count(b'<row r="')
-        and cells == xml.count(b'<c r="')
-        and b":row" not in xml
-        and b":c " not in xml
-    )
 
 
 def _check_span(path: Path, xml: bytes, before: int) -> int:
@@ -266,58 +247,3 @@ def _place(cell: bytes) -> tuple[int, int]:
         return split_address(cell.decode().upper())
     except ValueError:
         return MAX_ROWS + 1, MAX_COLUMNS
-
-
-@lru_cache(maxsize=1)  # inspecting a file reads it several times
-def _computed(
-    path: Path, content: bytes, sheets: frozenset[str]
-) -> dict[str, list[tuple[int, int, Value, bool]]]:
-    """The values IronCalc computes for a file. None if it cannot, and none of the cells whose values
-    other programs compute otherwise: they stay blank, and a table that needs one reports it by
-    address."""
-    import tempfile
-
-    from .blocks.references import Lookup
-    from .blocks.templates import Forms
-    from .formulas import WIDTH, formulas_in
-    from .ironcalc_support import formulas_to_reenter, uncertain_cells  # few files need an engine
-    from .recalculate import Recalculated
-
-    with tempfile.TemporaryDirectory() as folder:
-        if str(path) == "-":  # IronCalc reads files only
-            path = Path(folder, "input.xlsx")
-            path.write_bytes(content)
-        try:
-            engine = Recalculated(path)
-            unsure: dict[str, set[int]] = {}
-            if (book := formulas_in(content, path)) is not None:
-                forms = Forms(book.formulas)
-                if again := formulas_to_reenter(book, forms):
-                    engine.change(again)
-                unsure = uncertain_cells(book, forms, Lookup(book))
-            values = {name: engine.computed(name) for name in engine.sheets if name in sheets}
-        except InputError:
-            return {}
-    engine.close()
-    return {
-        name: [
-            cell
-            for cell in cells
-            if cell[0] * WIDTH + cell[1] - 1 not in unsure.get(name, set())
-            or str(cell[2]).startswith("#")
-        ]
-        for name, cells in values.items()
-    }
-
-
-def _compute(path: Path, content: bytes, grids: dict[str, Grid], *, everything: bool) -> None:
-    """Fill blank cells, or all cells with formulas, with IronCalc's values."""
-    for sheet, cells in _computed(path, content, frozenset(grids)).items():
-        grid = grids[sheet]
-        for row, column, value, formula in cells:
-            grid.extend([] for _ in range(row - len(grid)))
-            values = grid[row - 1]
-            values.extend([""] * (column - len(values)))
-            if values[column - 1] == "" or (everything and formula):
-                is_error = isinstance(value, str) and value.startswith("#")
-                values[column - 1] = ErrorValue(value) if is_error else "" if value is None else value

@@ -15,12 +15,9 @@ from xml.parsers import expat
 import numpy as np
 from numpy.typing import NDArray
 
-from attn_xl.errors import InputError
-
 from .addresses import MAX_COLUMNS, MAX_ROWS, split_address
 from .ooxml import Malformed, Package, new_parser
-from .unpack import DAMAGED, content_of, damaged, unpacked
-from .values import OLE
+from .unpack import DAMAGED
 
 WIDTH = MAX_COLUMNS
 """A cell's key is row * WIDTH + column - 1: one number that sorts by row, then by column."""
@@ -83,37 +80,6 @@ class FormulaBook:
     sheets: dict[str, SheetCells] = field(default_factory=dict)
     formulas: list[Formula] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
-    since_1904: bool = False
-    """Whether dates count from 1904, as in old versions of Excel for the Mac."""
-    repeats: bool = False
-    """Whether iterative calculation is on, so that formulas may refer to themselves."""
-
-
-def read_formulas(path: Path) -> FormulaBook:
-    """Read the formulas and stored values of an .xlsx or .xlsm file.
-
-    Raises:
-        InputError: if the file cannot be read or is in another format (.xls, .xlsb, .ods).
-    """
-    content = content_of(path)
-    if content.startswith(b"PK"):
-        unpacked(path, content)
-        try:
-            with zipfile.ZipFile(io.BytesIO(content)) as archive:
-                return _read(path, archive)
-        except _Other:
-            pass
-        except (Malformed, expat.ExpatError) as error:
-            raise damaged(path, str(error)) from None
-        except (*DAMAGED, LookupError):  # missing parts and malformed numbers
-            raise damaged(path) from None
-    elif not content.startswith(OLE):
-        raise InputError(f"{path}: is not a spreadsheet. Check an .xlsx workbook.")
-    raise InputError(
-        f"{path}: only the formulas of .xlsx and .xlsm files can be checked. Open it in a spreadsheet "
-        "program (LibreOffice opens every format), save it as .xlsx and check that file; if it has a "
-        "password, remove the password first."
-    )
 
 
 def formulas_in(content: bytes, path: Path) -> FormulaBook | None:
@@ -139,7 +105,7 @@ def _read(path: Path, archive: zipfile.ZipFile) -> FormulaBook:
     if package.main not in package.parts or not package.main.endswith(".xml"):
         raise _Other
     workbook = package.workbook
-    book = FormulaBook(path, since_1904=workbook.since_1904, repeats=workbook.repeats)
+    book = FormulaBook(path)
     sheets = [sheet["name"] for sheet in workbook.sheets]
     for name, sheet in zip(sheets, workbook.sheets):
         kind, part = package.links[sheet.get("id", "")]

@@ -35,6 +35,10 @@ class ErrorValue(str):
     """An error value in a cell, such as #N/A."""
 
 
+NOT_STORED = ErrorValue("a formula without a stored value")
+"""What stands in place of the value of a formula written by a program that does not calculate."""
+
+
 class NumberText(float):
     """A number stored as text in its file.
 

@@ -35,14 +35,10 @@ class Workbook:
     Attributes:
         sheets: the attributes of each sheet; its `id` is the id of a relationship.
         names: the attributes and the text of each defined name.
-        since_1904: whether dates count from 1904, as in old versions of Excel for the Mac.
-        repeats: whether iterative calculation is on, so that formulas may refer to themselves.
     """
 
     sheets: list[Attributes] = field(default_factory=list)
     names: list[tuple[Attributes, str]] = field(default_factory=list)
-    since_1904: bool = False
-    repeats: bool = False
 
 
 class Package:
@@ -104,10 +100,6 @@ class Package:
                 book.sheets.append(attributes)
             elif tag == "definedName":
                 open_name = attributes
-            elif tag == "workbookPr":
-                book.since_1904 = is_true(attributes.get("date1904"))
-            elif tag == "calcPr":
-                book.repeats = is_true(attributes.get("iterate"))
 
         def end(tag: str, text: str) -> None:
             if tag == "definedName":

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from attn_xl.errors import InputError
 
-from .engines import quiet
 from .metadata import Marks
-from .sandbox import Sandbox, SandboxStopped
 from .unpack import damaged
 
 Grid = list[list[Any]]
@@ -20,6 +21,28 @@ Grids = tuple[dict[str, Grid], frozenset[str]]
 OLE = bytes.fromhex("D0CF11E0A1B11AE1")
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _NONE: Mapping[str, Grid] = {}
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Suppress whatever an engine prints to standard output and standard error."""
+    kept = []
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):
+            stream.flush()  # earlier output still reaches its stream
+    for number in (1, 2):
+        try:
+            kept.append((number, os.dup(number)))
+        except OSError:  # the stream does not exist
+            continue
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), number)
+    try:
+        yield
+    finally:
+        for number, own in kept:
+            os.dup2(own, number)
+            os.close(own)
 
 
 def values(path: Path, shown: Path, content: bytes, plain: Mapping[str, Grid] = _NONE) -> Grids:
@@ -75,31 +98,3 @@ def values(path: Path, shown: Path, content: bytes, plain: Mapping[str, Grid] = 
         raise InputError(
             f"{shown}: is not a spreadsheet. Save the table as .xlsx (or .xls, .xlsb, .ods, .csv)."
         ) from None
-
-
-def sandboxed_values(path: Path, shown: Path, content: bytes) -> Grids:
-    """The same as `values`, read in a separate process.
-
-    Calamine allocates every cell up to the farthest one. If that distance was not checked before,
-    calamine may exhaust the memory, and the system then kills the process.
-
-    Raises:
-        InputError: if the file cannot be read.
-    """
-    try:
-        worker = Sandbox(__name__, len(content))
-    except OSError:  # no process available: read without limits
-        return values(path, shown, content)
-    try:
-        found: Grids = worker.ask("values", path, shown, content)
-    except SandboxStopped as end:
-        much = f"more than {end.timed_out_after:.0f} s" if end.timed_out_after else "too much memory"
-        stopped = damaged(shown, f"it takes {much}: are there cells far away from the table?")
-    else:
-        return found
-    finally:
-        worker.close()
-    raise stopped
-
-
-ANSWERS = {"values": values}

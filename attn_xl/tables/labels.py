@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 from attn_xl.errors import InputError
 from attn_xl.labelled import Labelled
 from attn_xl.spreadsheets.addresses import MAX_TEXT, address, letters, too_long
-from attn_xl.spreadsheets.numerals import ErrorValue, NumberText, as_text, is_number, numeral
+from attn_xl.spreadsheets.numerals import (
+    NOT_STORED,
+    ErrorValue,
+    NumberText,
+    as_text,
+    is_number,
+    numeral,
+)
 from attn_xl.text import clean, shortened
 
 from .boxes import DECORATION, NUMBER_TEXT, TEXT, Grid, is_blank, kind_of
@@ -385,9 +392,10 @@ def described(value: Any) -> str:
     if is_blank(value):
         return "blank (or an error value)"
     if isinstance(value, ErrorValue):
-        unknown = value in ("#NAME?", "#ERROR!", "#N/IMPL!")
+        unknown = value in ("#NAME?", "#ERROR!", "#N/IMPL!", NOT_STORED)
         advice = " (open the file in a spreadsheet program and save it to store the value)"
-        return f"the error value {value}{advice if unknown else ''}"
+        kind = "" if value == NOT_STORED else "the error value "
+        return f"{kind}{value}{advice if unknown else ''}"
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, NumberText) and isnan(value):

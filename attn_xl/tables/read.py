@@ -41,9 +41,8 @@ def read_tables(
     Accepts .xlsx, .xlsm, .xlsb, .xls, .ods, .csv, .tsv, .npy, .npz and .json. Tables are found anywhere
     on a sheet, with or without labels. If the workbook's formulas compute attention, they tell what
     each table is; if not, weights are recognized by the name of their sheet or by a label beside them
-    such as `W_Q`. Formulas without a stored value are computed with IronCalc. A workbook
-    that `attn-xl` wrote is read back with its current numbers and settings. `attn-xl inspect` shows
-    what is found and why.
+    such as `W_Q`. Of a formula, the stored value is read. A workbook that `attn-xl` wrote is read back
+    with its current numbers and settings. `attn-xl inspect` shows what is found and why.
 
     Args:
         path: the file, whose format is detected from its content; `-` is standard input. Or a pandas or

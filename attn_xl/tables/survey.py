@@ -311,6 +311,11 @@ def _assembled(survey: Survey, settings: dict[str, Any], words_in: WordsIn | Non
             f"{path}: only weights found ({', '.join(weights)}). Add a sheet with a sentence: the "
             "words in its first column, the names of the dimensions in its first row."
         )
+    if not sentences and survey.book and survey.book.lacks_values:
+        raise InputError(
+            f"{path}: its formulas have no stored values, as a program that does not calculate leaves "
+            "them. Open the file in a spreadsheet program and save it."
+        )
     if not sentences:
         raise InputError(
             f"{path}: no table of numbers found. Put the words in the first column, the names of the "

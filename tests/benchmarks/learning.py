@@ -24,10 +24,10 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
+from engines import libreoffice, recalculated_by_libreoffice
 
 import attn_xl
 from attn_xl.settings import Settings
-from attn_xl.spreadsheets.engines import libreoffice, recalculated_by_libreoffice
 from attn_xl.workbook.write import write_workbook
 
 ROOT = Path(__file__).parent.parent.parent

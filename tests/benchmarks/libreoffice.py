@@ -18,10 +18,10 @@ from pathlib import Path
 from time import perf_counter as clock
 
 import numpy as np
+from engines import libreoffice
 
 import attn_xl
 from attn_xl import Settings
-from attn_xl.spreadsheets.engines import libreoffice
 from attn_xl.tables.survey import Table, Tables
 
 _TITLES = re.compile(

@@ -20,13 +20,13 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
+from engines import IronCalc, libreoffice, recalculated_by_libreoffice
 from self_attention import make_input
 from writers import read_input
 
 import attn_xl
 from attn_xl.settings import Formulas, Settings
 from attn_xl.spreadsheets.addresses import letters
-from attn_xl.spreadsheets.engines import IronCalc, libreoffice, recalculated_by_libreoffice
 from attn_xl.workbook.write import write_workbook
 
 

@@ -14,8 +14,9 @@ from types import NoneType
 from typing import Any
 from xml.etree import ElementTree
 
+from engines import SMALLEST, IronCalc, Value, recalculated_by_libreoffice
+
 from attn_xl.spreadsheets.addresses import address, split_address
-from attn_xl.spreadsheets.engines import SMALLEST, IronCalc, Value, recalculated_by_libreoffice
 
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"

@@ -17,6 +17,7 @@ import numpy as np
 import openpyxl
 import pytest
 from conftest import SAMPLES, Part, alike, by_libreoffice, make_input, naive_attention, table, verify
+from engines import recalculated_by_libreoffice
 from judges import Editable
 
 import attn_xl
@@ -27,7 +28,6 @@ from attn_xl.models.computation import Computation
 from attn_xl.models.explorer import AXES, AXES_APART, DIRECTIONS_STAY, choices
 from attn_xl.models.principal_components import principal_components
 from attn_xl.settings import Activation, Formulas, Model, Normalize, Settings
-from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
 from attn_xl.teaching.lessons.blanks import results_of
 from attn_xl.workbook.layout.controls_sheet import with_controls
 from attn_xl.workbook.layout.layout import Layout

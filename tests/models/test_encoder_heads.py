@@ -14,6 +14,7 @@ import numpy as np
 import openpyxl
 import pytest
 from conftest import ROOT, SAMPLES, alike, by_libreoffice, table, verify
+from engines import recalculated_by_libreoffice
 from judges import Editable
 from test_options import BESIDE, OTHER, basis
 
@@ -21,7 +22,6 @@ import attn_xl
 from attn_xl.choices import LANGUAGE, Model
 from attn_xl.errors import CallError, InputError
 from attn_xl.settings import Settings
-from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
 
 Make = Callable[..., Path]
 DATA = ROOT / "tests" / "data" / "checkpoints"

@@ -11,6 +11,7 @@ import numpy as np
 import openpyxl
 import pytest
 from conftest import CANCELLED, SAMPLES, alike, by_libreoffice, make_input, table, thorough, verify
+from engines import recalculated_by_libreoffice
 from judges import Editable, differences_ironcalc
 from ooxml import violations
 from typer.testing import CliRunner
@@ -19,7 +20,6 @@ import attn_xl
 from attn_xl import CallError, InputError, OutputError
 from attn_xl.cli.main import app
 from attn_xl.settings import Optimizer
-from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
 
 Make = Callable[..., Path]
 SAMPLE = SAMPLES / "learning.xlsx"

@@ -10,6 +10,7 @@ import numpy as np
 import openpyxl
 import pytest
 from conftest import SAMPLES, alike, by_libreoffice, verify
+from engines import recalculated_by_libreoffice
 from judges import Editable
 
 import attn_xl
@@ -20,7 +21,6 @@ from attn_xl.graph.node import Graph
 from attn_xl.graph.recompute import Entered, recompute
 from attn_xl.graph.recurrence import recurrence
 from attn_xl.settings import Settings
-from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
 from attn_xl.tables.pytorch import weights_of_parameters
 from attn_xl.teaching.grading.grade_file import Submission, grade_one
 from attn_xl.teaching.grading.results import Status

@@ -10,7 +10,7 @@ import pytest
 from openpyxl import Workbook
 from openpyxl.workbook.defined_name import DefinedName
 
-from attn_xl.spreadsheets.formulas import read_formulas
+from attn_xl.spreadsheets.formulas import formulas_in
 from attn_xl.spreadsheets.metadata import Marks
 from attn_xl.spreadsheets.ooxml import Malformed, Package, parse
 
@@ -36,7 +36,7 @@ def a_book(rename: str = "workbook.xml") -> bytes:
 def test_all_readers_follow_the_relations(main: str, tmp_path: Path) -> None:
     path = tmp_path / "a.xlsx"
     path.write_bytes(a_book(main))
-    marks, book = Marks(path.read_bytes()), read_formulas(path)
+    marks, book = Marks(path.read_bytes()), formulas_in(path.read_bytes(), path)
     assert marks.sheets() == {"s": "xl/worksheets/sheet1.xml"}
     assert marks.names() == [("X", ("s", 2, 2, 3, 2))]
     assert marks.references() == book.names == {"X": "s!$B$2:$B$3"}

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import openpyxl
 import pytest
 from conftest import ROOT
 
@@ -28,7 +27,6 @@ FOUND: dict[str, tuple[str, Any, Any, tuple[str, ...]]] = {
     "messy.xlsx": ("lesson", WORDS, DIMS, ("W_Q", "W_K")),
     "formats.xlsx": ("s", WORDS, DIMS, ()),
     "columns.xlsx": ("turned", WORDS, ("dim 1", "dim 2"), ("W_V", "b_V")),
-    "xlsxwriter.xlsx": ("s", WORDS, DIMS, ()),
     "libreoffice.ods": ("s", WORDS, DIMS, ("W_V",)),
     "libreoffice.xls": ("s", WORDS, DIMS, ("W_V",)),
     "libreoffice.xlsx": ("s", WORDS, DIMS, ("W_V",)),
@@ -67,6 +65,7 @@ def test_every_file_of_the_corpus_gives_the_same_numbers(file: str) -> None:
         ("refused-date.xlsx", "cell C3: the date or time 2024-01-02"),
         ("refused-boolean.xlsx", "cell C3: TRUE"),
         ("refused-error.xlsx", "cell C3: the error value #N/A"),
+        ("xlsxwriter.xlsx", "its formulas have no stored values"),
         (
             "refused-doubt.xlsx",
             "cell C3: the text '1,234', which may have decimals or a thousands sep",
@@ -138,7 +137,7 @@ def test_what_cannot_be_told(options: dict[str, Any], error: type[Exception], sa
         read_tables(INPUTS / "names.xlsx", **options)
 
 
-@pytest.mark.parametrize("file", ["comma.csv", "libreoffice.ods", "several.json", "xlsxwriter.xlsx"])
+@pytest.mark.parametrize("file", ["comma.csv", "libreoffice.ods", "several.json"])
 def test_standard_input(
     file: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -262,31 +261,3 @@ def test_labels_of_weights(text: str, name: str | None) -> None:
 
 def test_the_python_name_is_public() -> None:
     assert attn_xl.read_tables is read_tables
-
-
-def test_formulas_without_values_are_computed_over_whole_ranges(tmp_path: Path) -> None:
-    """IronCalc, reading `SUMPRODUCT(EXP(G2:I2))` from a file, reduces the range to one cell."""
-    book = openpyxl.Workbook()
-    sheet = book.active
-    sheet.append(["", "d1", "d2"])
-    for row, word in enumerate("abc", 2):
-        sheet.append([word, f"=SUMPRODUCT(EXP(G{row}:I{row}))", row])
-        for column in (7, 8, 9):
-            sheet.cell(row, column, 0.1 * column * row)
-    path = tmp_path / "no-values.xlsx"
-    book.save(path)
-    (words,) = attn_xl.read_tables(path, range="A1:C4").sentences.values()
-    expected = [np.exp(0.1 * row * np.arange(7, 10)).sum() for row in (2, 3, 4)]
-    np.testing.assert_allclose(words.values[:, 0], expected)
-
-
-def test_a_value_that_engines_compute_differently_stays_blank(tmp_path: Path) -> None:
-    book = openpyxl.Workbook()
-    sheet = book.active
-    sheet.append(["", "d1", "d2"])
-    for row, word in enumerate("abc", 2):
-        sheet.append([word, f"=C{row}+1", '=SUM(SUMIF(G1:G3,{"x","y"},H1:H3))' if row == 3 else row])
-    path = tmp_path / "doubtful.xlsx"
-    book.save(path)
-    with pytest.raises(InputError, match="cell B3: blank"):
-        attn_xl.read_tables(path, range="A1:C4")

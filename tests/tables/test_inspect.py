@@ -14,7 +14,6 @@ from conftest import ROOT, SAMPLES
 
 from attn_xl import read_tables
 from attn_xl.cli.main import main
-from attn_xl.spreadsheets import recalculate
 
 INPUTS = ROOT / "tests" / "data" / "inputs"
 Make = Callable[..., Path]
@@ -80,26 +79,6 @@ def test_what_the_model_says_against_it_is_told(make: Make, capsys: pytest.Captu
 def test_words_in_columns_are_said(capsys: pytest.CaptureFixture[str]) -> None:
     out, _ = run("inspect", str(INPUTS / "comma.csv"), "--words-in", "columns", capsys=capsys)
     assert "    words in columns: --words-in columns" in out.splitlines()
-
-
-def test_a_file_is_computed_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    book = openpyxl.Workbook()
-    for row in (["", "a", "b"], ["cat", 1, 2], ["dog", 3, "=1+3"]):
-        book.worksheets[0].append(row)
-    book.save(tmp_path / "a.xlsx")
-    opened = []
-
-    class Counted(recalculate.Recalculated):
-        def __init__(self, path: Path) -> None:
-            opened.append(path)
-            super().__init__(path)
-
-    monkeypatch.setattr(recalculate, "Recalculated", Counted)
-    out, _ = run("inspect", str(tmp_path / "a.xlsx"), capsys=capsys)
-    assert "2 x 2" in out
-    assert len(opened) == 1
 
 
 def test_every_command_has_the_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

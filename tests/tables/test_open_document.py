@@ -15,7 +15,7 @@ from made_by_hand import columns_from_the_left, row_arrays, three_heads
 
 from attn_xl.cli.main import main
 from attn_xl.spreadsheets.book import read_book
-from attn_xl.spreadsheets.formulas import NUMBER, TEXT, WIDTH, read_formulas
+from attn_xl.spreadsheets.formulas import NUMBER, TEXT, WIDTH, formulas_in
 from attn_xl.spreadsheets.ods import as_in_excel, ods_formulas
 from attn_xl.tables.read import read_tables
 
@@ -42,7 +42,7 @@ def test_formulas_as_excel_writes_them(text: str, expected: str) -> None:
 
 def to_ods(source: Path) -> Path:
     """The values and formulas of an .xlsx file, as LibreOffice stores them."""
-    book, tables = read_formulas(source), []
+    book, tables = formulas_in(source.read_bytes(), source), []
     labels = read_book(source).grids
     for name, sheet in book.sheets.items():
         rows: dict[int, dict[int, str]] = {}

@@ -11,12 +11,12 @@ import numpy as np
 import openpyxl
 import pytest
 from conftest import SAMPLES, Part, Sheets, alike, by_libreoffice, make_input, table
+from engines import recalculated_by_libreoffice
 
 import attn_xl
 from attn_xl.errors import InputError
 from attn_xl.models.computation import Computation
 from attn_xl.settings import CELLS, Arrangement, Settings
-from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
 from attn_xl.tables.written.reopen import ENTER, Reopened, reopened
 from attn_xl.tables.written.written_book import WrittenBook
 from attn_xl.workbook.layout.settings_sheet import table_digest

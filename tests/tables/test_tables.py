@@ -17,10 +17,10 @@ import numpy as np
 import openpyxl
 import pytest
 from conftest import SAMPLES, Sheets, by_libreoffice, make_input, table
+from engines import libreoffice
 
 from attn_xl import CallError, InputError, attend, read_tables
 from attn_xl.spreadsheets.book import Book
-from attn_xl.spreadsheets.engines import libreoffice
 from attn_xl.tables.find import asked_ranges
 
 Make = Callable[..., Path]
@@ -229,7 +229,7 @@ def test_weights_that_do_not_fit(make: Make, sheets: Sheets, said: str) -> None:
         attend(read_tables(make({"s": GOOD, **sheets})))
 
 
-def test_a_formula_without_a_stored_value_is_computed(make: Make) -> None:
+def test_the_stored_values_of_formulas_are_read(make: Make) -> None:
     rows = [["", "a", "b"], ["cat", "==1+0.5", "==B2*2"], ['=="do"&"g"', "==SUM(B2:C2)", -4.25]]
     tables = read_tables(make({"pets": rows, "all": [["", '=="x"'], ['=="w"', "==2^10"]]}))
     assert tables.sentences["pets"].rows == ("cat", "dog")
@@ -237,23 +237,41 @@ def test_a_formula_without_a_stored_value_is_computed(make: Make) -> None:
     assert tables.sentences["all"].values.tolist() == [[1024]]
 
 
-@pytest.mark.parametrize(("asked", "value"), [(b'fullCalcOnLoad="1"', 2), (b'fullCalcOnLoad="0"', 77)])
-def test_a_stored_value_is_taken_unless_the_file_asks_to_recalculate(
-    make: Make, asked: bytes, value: float
-) -> None:
-    """XlsxWriter stores 0 with every formula, and asks."""
-    path = change(make({"pets": GOOD}), b"<v>3</v>", b"<f>1+1</f><v>77</v>")
-    change(path, b'fullCalcOnLoad="1"', asked, "xl/workbook.xml")
-    assert read_tables(path).sentences["pets"].values[1, 0] == value
+SAVE_IT = "Open the file in a spreadsheet program and save it"
 
 
-def test_formulas_in_prefixed_xml_are_computed(make: Make) -> None:
+@pytest.mark.parametrize("formula", [b"<f>1+1</f>", b"<f>1+1</f><v/>", b"<f>1+1</f><v></v>"])
+def test_a_formula_without_a_stored_value_asks_to_save_the_file(make: Make, formula: bytes) -> None:
+    path = change(make({"pets": GOOD}), b"<v>3</v>", formula)
+    with pytest.raises(InputError, match=f"cell B3: a formula without.*{SAVE_IT.lower()}"):
+        read_tables(path)
+
+
+def test_a_table_of_such_formulas_asks_to_save_the_file(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (["", "a", "b"], ["cat", "=1", "=2"], ["dog", "=3", "=4"]):
+        book.worksheets[0].append(row)
+    book.save(tmp_path / "made.xlsx")
+    with pytest.raises(InputError, match=f"its formulas have no stored values.*{SAVE_IT}"):
+        read_tables(tmp_path / "made.xlsx")
+
+
+def test_zeros_stored_by_a_library_that_does_not_calculate_are_no_values(make: Make) -> None:
+    """XlsxWriter stores 0 with every formula, and asks to recalculate."""
+    path = change(make({"pets": GOOD}), b"<v>3</v>", b"<f>1+1</f><v>0</v>")
+    with pytest.raises(InputError, match="cell B3: a formula without a stored value"):
+        read_tables(path)
+    change(path, b'fullCalcOnLoad="1"', b'fullCalcOnLoad="0"', "xl/workbook.xml")
+    assert read_tables(path).sentences["pets"].values[1, 0] == 0
+
+
+def test_prefixed_xml_is_read(make: Make) -> None:
     path = make({"pets": GOOD})
     prefix = b'<x:worksheet xmlns:x="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><x:sheetData>'
-    row = b'<x:row r="%d"><x:c r="A%d" t="str"><x:f>"%s"</x:f></x:c>'
-    row += b'<x:c r="B%d"><x:f>%d</x:f></x:c></x:row>'
+    row = b'<x:row r="%d"><x:c r="A%d" t="str"><x:f>"x"</x:f><x:v>%s</x:v></x:c>'
+    row += b'<x:c r="B%d"><x:f>%d</x:f><x:v>%d</x:v></x:c></x:row>'
     body = b'<x:row r="1"><x:c r="B1" t="inlineStr"><x:is><x:t>a</x:t></x:is></x:c></x:row>'
-    body += row % (2, 2, b"cat", 2, 4) + row % (3, 3, b"dog", 3, 5)
+    body += row % (2, 2, b"cat", 2, 4, 4) + row % (3, 3, b"dog", 3, 5, 5)
     sheet = prefix + body + b"</x:sheetData></x:worksheet>"
     rewrite(path, "xl/worksheets/sheet1.xml", lambda _: sheet)
     pets = read_tables(path).sentences["pets"]
@@ -301,6 +319,7 @@ def test_a_long_sheet_with_few_columns_is_read(tmp_path: Path) -> None:
     for i in range(40_000):
         sheet.append([f"w{i}", "=1+1" if i == 5 else i / 7, 0.5])
     book.save(path)
+    rewrite(path, "xl/worksheets/sheet1.xml", lambda xml: re.sub(rb"<v ?/>|<v></v>", b"<v>2</v>", xml))
     assert read_tables(path).sentences["s"].values.shape == (40_000, 2)
 
 

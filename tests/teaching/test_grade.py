@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, InThisProcess, alike, make_input, thorough, verify
+from conftest import SAMPLES, alike, make_input, thorough, verify
+from engines import libreoffice, recalculated_by_libreoffice, store_values
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judges import differences_ironcalc
@@ -25,7 +26,6 @@ import attn_xl
 from attn_xl.cli.main import app, main
 from attn_xl.errors import CallError, InputError
 from attn_xl.settings import Settings
-from attn_xl.spreadsheets.engines import libreoffice, recalculated_by_libreoffice
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.teaching.answer_key import key_tables, read_keys
 from attn_xl.teaching.grading.grade_class import grade_class, submitted, summary, together
@@ -78,6 +78,7 @@ class Filling:
 
     def save(self) -> None:
         self.book.save(self.path)
+        store_values(self.path)
 
 
 Fill = Callable[[Filling], None]
@@ -451,7 +452,6 @@ def grading(school: Path) -> Grading:
         return results
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("attn_xl.spreadsheets.recalculate.Sandbox", InThisProcess)
         patch.setattr("attn_xl.teaching.grading.grade_class.grade_class", recorded)
         status, printed, _ = grade(
             school / "class", "-o", school / "grades.xlsx", "--csv", school / "grades.csv",

@@ -10,6 +10,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 from conftest import SAMPLES, by_libreoffice
+from engines import recalculated_by_libreoffice
 from test_notes import FILES
 
 import attn_xl
@@ -21,7 +22,6 @@ from attn_xl.models import recipes
 from attn_xl.models import steps as declared
 from attn_xl.models.computation import Computation, sentence_of
 from attn_xl.settings import Model
-from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
 from attn_xl.teaching.lessons.guide import (
     LONGEST_PROMPT,
     LONGEST_WORD,

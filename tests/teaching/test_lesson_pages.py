@@ -11,11 +11,11 @@ import numpy as np
 import openpyxl
 import pytest
 from conftest import SAMPLES, alike, by_libreoffice, verify
+from engines import recalculated_by_libreoffice
 from test_sixty import TABLES
 
 from attn_xl import read_tables
 from attn_xl.settings import Arrangement, Settings
-from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
 from attn_xl.teaching.grading.grade_class import grade_class
 from attn_xl.teaching.lessons.blanks import Lesson
 from attn_xl.teaching.lessons.lesson import write_lesson

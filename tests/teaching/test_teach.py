@@ -14,6 +14,7 @@ import numpy as np
 import openpyxl
 import pytest
 from conftest import SAMPLES, Part, alike, by_libreoffice, make_input, table, verify
+from engines import recalculated_by_libreoffice
 from judges import Editable, stored_formulas
 
 from attn_xl import CallError, InputError, attend, read_tables
@@ -22,7 +23,6 @@ from attn_xl.graph.node import Node, walk
 from attn_xl.graph.recompute import Entered, recompute
 from attn_xl.settings import Activation, Model, Settings
 from attn_xl.spreadsheets.addresses import address
-from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
 from attn_xl.teaching.lessons.blanks import Lesson, chosen_cells, results_of
 from attn_xl.teaching.lessons.lesson import write_lesson
 from attn_xl.teaching.lessons.pages import NO_NUMBER, RIGHT, WAITS, WRONG

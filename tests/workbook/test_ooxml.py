@@ -19,6 +19,7 @@ import openpyxl
 import pytest
 import xlsxwriter
 from conftest import ROOT, SAMPLES, alike, by_libreoffice, thorough
+from engines import recalculated_by_libreoffice
 from ooxml import violations
 from ooxml_broken import BROKEN
 from ooxml_formulas import FUNCTIONS, Names
@@ -28,7 +29,6 @@ from ooxml_styles import wrong_number_format
 import attn_xl
 from attn_xl import Formulas, Settings, read_tables
 from attn_xl.settings import Model
-from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.teaching.lessons.blanks import Lesson
 from attn_xl.teaching.lessons.class_lessons import write_class

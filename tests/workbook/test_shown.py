@@ -22,11 +22,11 @@ import openpyxl
 import pytest
 from conftest import ROOT, alike, thorough
 from corpus import KINDS, Corpus
+from engines import libreoffice
 from shown import Shown, cells, misshown, shown
 
 import attn_xl
 from attn_xl import Settings
-from attn_xl.spreadsheets.engines import libreoffice
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.workbook.xlsx.styles import hiding
 

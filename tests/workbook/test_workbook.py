@@ -16,6 +16,7 @@ import numpy as np
 import openpyxl
 import pytest
 from conftest import SAMPLES, by_libreoffice, make_input, table, thorough
+from engines import recalculated_by_libreoffice
 from judges import Editable, stored_formulas
 from python_calamine import CalamineWorkbook
 from test_tables import rewrite
@@ -24,7 +25,6 @@ import attn_xl
 from attn_xl import Formulas, attend, read_tables
 from attn_xl.cli.main import main
 from attn_xl.spreadsheets.addresses import letters
-from attn_xl.spreadsheets.engines import recalculated_by_libreoffice
 from attn_xl.workbook.templates import shipped
 from attn_xl.workbook.write import write_workbook
 from attn_xl.workbook.xlsx.package import SteadyCompressor

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -29,9 +29,6 @@ Coordinates = NDArray[np.float64]
 
 _PREFIX = re.compile(r"^(?:_xlfn\.|_xlws\.|_xludf\.)+", re.IGNORECASE)
 
-_PREFIXES = re.compile(r"_xl(?:fn|ws|udf)\.", re.IGNORECASE)
-_SPILLED = re.compile(r"ANCHORARRAY\(((?:[^()']|'[^']*')*)\)", re.IGNORECASE)
-
 _FAST = re.compile(
     r"(?<![\w.$])(?:(\$?)([A-Z]{1,3})(\$?)([1-9][0-9]{0,6})(?![\w.(!])"
     r"|([0-9]+(?:\.[0-9]*)?(?:E[+-]?[0-9]+)?)(?![\w.(!:$]))"
@@ -45,18 +42,7 @@ def names(text: str) -> frozenset[str]:
 
 TRANSPARENT = names("TRANSPOSE ( SINGLE ABS")
 """Functions that pass a reference on to the function around them."""
-ARRAYS = names("SUMPRODUCT MMULT SUMXMY2 SUMX2MY2 SUMX2PY2 MDETERM MINVERSE")
-"""Functions that take arrays and make their arguments compute with arrays."""
-CONSTANT = "{"
-"""Stands for an array constant, as if it were a function."""
 _COMPARING = ("=", "<>", "<", ">", "<=", ">=", "&")
-_RANGES = frozenset(
-    [
-        "OFFSET",
-        "INDIRECT",
-    ]
-)
-"""Functions that return a range."""
 
 
 @dataclass(frozen=True)
@@ -87,8 +73,6 @@ class Template:
     Attributes:
         pieces: the text between the coordinates' places; functions: names without prefixes.
         roles: of each coordinate: row "r", column "c", number "n".
-        arrays: for each array that it computes with (a range, a name, `{1,2}`), the functions it stands
-            in, from the innermost, with the number of the argument.
         alone: whether its references are single cells, multiplied and added, and nothing else.
     """
 
@@ -98,7 +82,6 @@ class Template:
     references: tuple[Reference, ...]
     operators: frozenset[str]
     names: tuple[str, ...]
-    arrays: frozenset[tuple[tuple[str, int], ...]] = frozenset()
 
     @property
     def text(self) -> str:
@@ -176,30 +159,6 @@ class Forms:
         ends = range(reference.at, reference.at + 2 * reference.cells, 2)
         text = ":".join(_cell(values[at : at + 2].tolist(), moves[at : at + 2]) for at in ends)
         return f"{quoted(reference.sheet)}!{text}" if reference.sheet else text
-
-    def written(self, formula: int, values: Iterable[float], moves: Sequence[int] | None = None) -> str:
-        """A formula with a template's text, the `$` of one of its formulas or of `moves`, and these
-        coordinates."""
-        template, moves = self.templates[int(self.template[formula])], moves or self.moves(formula)
-        out = [template.pieces[0]]
-        numbers = list(values)
-        place, piece = 0, 1
-        while place < len(numbers):
-            if template.roles[place] == "n":
-                out.append(f"{numbers[place]:.15g}")
-                place += 1
-            else:
-                out.append(_cell(numbers[place : place + 2], moves[place : place + 2]))
-                place += 2
-            out.append(template.pieces[piece])
-            piece += 1
-        return as_typed("".join(out))
-
-
-def as_typed(text: str) -> str:
-    """A formula as its author typed it: without the prefixes of newer functions, `A1#` for the range
-    that A1 spills into."""
-    return _SPILLED.sub(r"\1#", _PREFIXES.sub("", text))
 
 
 def _cell(place: Sequence[float], moves: Sequence[int]) -> str:
@@ -309,36 +268,28 @@ def _template(pieces: tuple[str, ...], roles: str, tokens: list[Token]) -> Templ
     from openpyxl.formula.tokenizer import Token
 
     functions, references, operators, names = set(), [], set(), []
-    around: list[tuple[str, int]] = []
-    arrays = set()
+    around: list[str] = []
     place = 0
     inner = [token for token in tokens if token.type != Token.WSPACE]
     for number, token in enumerate(inner):
         if token.type in (Token.FUNC, Token.PAREN, Token.ARRAY):
             if token.subtype == Token.OPEN:
                 name = _PREFIX.sub("", token.value[:-1]).upper() if token.type == Token.FUNC else "("
-                if token.type == Token.ARRAY or name in _RANGES:
-                    own = [(CONSTANT, 0)] if token.type == Token.ARRAY else []
-                    arrays.add(_chain([*around, *own]))
                 functions.add(name)
-                around.append((name, 0))
+                around.append(name)
             elif around:
                 around.pop()
-        elif token.type == Token.SEP and around:
-            around[-1] = around[-1][0], around[-1][1] + 1
         elif token.type in (Token.OP_IN, Token.OP_PRE, Token.OP_POST):
             operators.add(token.value)
         elif token.type == Token.OPERAND and token.subtype == Token.NUMBER:
             place += 1
         elif token.type == Token.OPERAND and token.subtype == Token.RANGE:
             found = REFERENCE.fullmatch(token.value)
-            if not found or found[7]:
-                arrays.add(_chain(around))
             if not found or (found[1] and "[" in found[1]):
                 names.append(token.value)
                 continue
             cells = 2 if found[7] else 1
-            function = next((name for name, _ in reversed(around) if name not in TRANSPARENT), "")
+            function = next((name for name in reversed(around) if name not in TRANSPARENT), "")
             beside = {
                 other.value
                 for other in inner[max(number - 1, 0) : number] + inner[number + 1 : number + 2]
@@ -357,7 +308,6 @@ def _template(pieces: tuple[str, ...], roles: str, tokens: list[Token]) -> Templ
         tuple(references),
         frozenset(operators),
         tuple(names),
-        frozenset(arrays),
     )
 
 
@@ -374,8 +324,3 @@ def _without_sheet(piece: str) -> str:
     while (start := piece.rfind("'", 0, start)) > 0 and piece[start - 1] == "'":
         start -= 1  # two are one that is meant
     return piece[: max(start, 0)]
-
-
-def _chain(around: list[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
-    """The functions around a place, from the innermost, with the number of the argument."""
-    return tuple(pair for pair in reversed(around) if pair[0] != "(")

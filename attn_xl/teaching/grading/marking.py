@@ -16,7 +16,7 @@ import numpy as np
 from attn_xl.graph.extent import HIDES
 from attn_xl.graph.node import Node, Numbers
 from attn_xl.graph.recompute import Entered, Recomputed, recompute
-from attn_xl.spreadsheets.numerals import ErrorValue, numeral
+from attn_xl.spreadsheets.numerals import NOT_STORED, ErrorValue, numeral
 from attn_xl.teaching.lessons.blanks import unit_of
 from attn_xl.text import clean, shortened
 
@@ -48,7 +48,8 @@ def read_entry(value: Any) -> Entry:
     if value is None or (isinstance(value, str) and not value.strip(" \t\n\r\u00a0\u202f'")):
         return Entry()
     if isinstance(value, ErrorValue):
-        return Entry(None, str(value), f"the error value {value}")
+        error = "" if value == NOT_STORED else "the error value "
+        return Entry(None, str(value), f"{error}{value}")
     if isinstance(value, bool):
         text = str(value).upper()
         return Entry(None, text, f"{text} instead of a number")

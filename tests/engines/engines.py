@@ -3,39 +3,21 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+import re
+import zipfile
 from pathlib import Path
+from xml.sax.saxutils import escape
+
+from openpyxl.cell.cell import ERROR_CODES
 
 from attn_xl.errors import InputError
+from attn_xl.spreadsheets.addresses import split_address
+from attn_xl.spreadsheets.values import quiet
 
 SMALLEST = 2.2250738585072014e-308
 """The smallest normal float64: smaller numbers lose digits, and some programs make them 0."""
 
 Value = float | str | bool | None
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Suppress whatever an engine prints to standard output and standard error."""
-    kept = []
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError, AttributeError):
-            stream.flush()  # earlier output still reaches its stream
-    for number in (1, 2):
-        try:
-            kept.append((number, os.dup(number)))
-        except OSError:  # the stream does not exist
-            continue
-        with open(os.devnull, "wb") as nowhere:
-            os.dup2(nowhere.fileno(), number)
-    try:
-        yield
-    finally:
-        for number, own in kept:
-            os.dup2(own, number)
-            os.close(own)
 
 
 class IronCalc:
@@ -149,3 +131,34 @@ def _convert(program: str, paths: list[Path], out: Path, to: str) -> str:
         except subprocess.TimeoutExpired:
             return f"It took more than {_SECONDS} seconds."
     return f"Exit status {done.returncode}. {done.stderr.strip()}"
+
+
+_FORMULA_CELL = re.compile(r'<c r="([A-Z]+[0-9]+)"([^>]*)>(<f[^>]*>[^<]*</f>)<v\s*/?>(?:</v>)?</c>')
+
+
+def store_values(path: Path) -> Path:
+    """Put the values that IronCalc computes into a workbook of openpyxl, as a spreadsheet program does
+    when it saves it."""
+    engine = IronCalc(path)
+    with zipfile.ZipFile(path) as package:
+        parts = {name: package.read(name) for name in package.namelist()}
+    for number, sheet in enumerate(engine.sheets, 1):
+
+        def stored(cell: re.Match[str], sheet: str = sheet) -> str:
+            place, attributes, formula = cell.groups()
+            value = engine.value(sheet, *split_address(place))
+            value = "" if value is None else value
+            kind = "n"
+            if isinstance(value, str):
+                kind = "e" if value in ERROR_CODES else "str"
+            elif isinstance(value, bool):
+                kind, value = "b", int(value)
+            attributes = re.sub(r' t="\w+"', "", attributes)
+            return f'<c r="{place}"{attributes} t="{kind}">{formula}<v>{escape(str(value))}</v></c>'
+
+        part = f"xl/worksheets/sheet{number}.xml"
+        parts[part] = _FORMULA_CELL.sub(stored, parts[part].decode()).encode()
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as package:
+        for name, content in parts.items():
+            package.writestr(name, content)
+    return path
