@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import parent_process
@@ -27,7 +27,6 @@ def in_parallel(
     *,
     jobs: int | None,
     label: str,
-    file_of: Callable[[Task], object] = str,
 ) -> Iterator[tuple[int, Result]]:
     """Run `do` on every task in parallel; yields task number and result in order of completion.
 
@@ -35,27 +34,24 @@ def in_parallel(
         do: a module-level function, which another process can import.
         jobs: number of processes; one per core if None.
         label: the label of the progress bar, which appears on a terminal only.
-        file_of: returns the file of a task, which an error names.
 
     Raises:
         CallError: if `jobs` is below 1.
         Interrupted: if the program is interrupted.
-        OutputError: if one of the processes is killed; it names the file.
+        OutputError: if one of the processes is killed.
         Exception: whatever `do` raises; no further task is started then.
     """
     check_jobs(jobs)
     jobs = min(jobs or os.cpu_count() or 1, len(tasks)) or 1
-    pools: list[ProcessPoolExecutor] = []
+    pool = None
     finished = 0
     try:
+        results: Iterator[tuple[int, Result]]
         if jobs > 1:
-            # One process a pool: if it is killed, the task that it was working on is known. They start
-            # before the progress bar, since a forked process inherits the locks of its thread.
-            with _signals_held():
-                for _ in range(jobs):
-                    pools.append(ProcessPoolExecutor(1, initializer=_follow_parent))
-                    pools[-1].submit(os.getpid)  # starts the process
-            results = _run_in_pools(pools, do, tasks, file_of)
+            with _signals_held():  # until the processes ignore them
+                pool = ProcessPoolExecutor(jobs, initializer=_follow_parent)
+                numbers = {pool.submit(do, task): number for number, task in enumerate(tasks)}
+            results = ((numbers[done], done.result()) for done in as_completed(numbers))
         else:
             results = ((number, do(task)) for number, task in enumerate(tasks))
         from rich.progress import Progress
@@ -69,11 +65,16 @@ def in_parallel(
                 finished += 1
                 progress.advance(bar)
                 yield done
+    except BrokenProcessPool:
+        raise OutputError(
+            f"a process was killed after {finished} of {len(tasks)} files, possibly for lack of "
+            "memory. Use --jobs 1, which needs the least."
+        ) from None
     except (KeyboardInterrupt, SystemExit):
         text = f"interrupted: {finished} of {len(tasks)} were finished and are complete."
         raise Interrupted(text) from None
     finally:
-        for pool in pools:
+        if pool:
             pool.shutdown(cancel_futures=True)
 
 
@@ -85,34 +86,6 @@ def check_jobs(jobs: int | None) -> None:
     """
     if jobs is not None and jobs < 1:
         raise CallError(f"--jobs is {jobs}; it takes a whole number of at least 1.")
-
-
-def _run_in_pools(
-    pools: Sequence[ProcessPoolExecutor],
-    do: Callable[[Task], Result],
-    tasks: Sequence[Task],
-    file_of: Callable[[Task], object],
-) -> Iterator[tuple[int, Result]]:
-    waiting = iter(enumerate(tasks))
-    busy: dict[Future[Result], tuple[ProcessPoolExecutor, int]] = {}
-    idle = list(pools)
-    number = 0
-    try:
-        while True:
-            for pool, (number, task) in zip(idle, waiting):
-                busy[pool.submit(do, task)] = pool, number
-            if not busy:
-                return
-            idle = []
-            for future in wait(busy, return_when=FIRST_COMPLETED).done:
-                pool, number = busy.pop(future)
-                idle.append(pool)
-                yield number, future.result()
-    except BrokenProcessPool:
-        raise OutputError(
-            f"{file_of(tasks[number])}: not finished, because the process working on it was killed, "
-            "possibly for lack of memory. Use --jobs 1, which needs the least memory."
-        ) from None
 
 
 @contextmanager

@@ -6,7 +6,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -183,9 +182,7 @@ def convert_files(tasks: Sequence[Conversion], jobs: int | None) -> list[Convert
         taken[key] = task.file
     from attn_xl.parallel import in_parallel  # not needed for a single file
 
-    by_number = dict(
-        in_parallel(_try_convert, tasks, jobs=jobs, label="Converting", file_of=attrgetter("file"))
-    )
+    by_number = dict(in_parallel(_try_convert, tasks, jobs=jobs, label="Converting"))
     return [by_number[number] for number in range(len(tasks))]
 
 

@@ -17,9 +17,6 @@ from attn_xl.errors import AttnXlError, Interrupted
 from attn_xl.text import ignore_warnings, say
 
 from .commands import SETTINGS, Commands
-from .typer_patches import complete_on_first_tab, import_help
-
-complete_on_first_tab()
 
 app = typer.Typer(
     cls=Commands,
@@ -71,9 +68,6 @@ def main(args: Sequence[str] | None = None) -> None:
             stream.reconfigure(errors="replace")
     if sys.stdout is None:  # closed by the calling process
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
-    arguments = sys.argv[1:] if args is None else args
-    if not arguments or {"-h", "--help"} & {*arguments} or "_ATTN_XL_COMPLETE" in os.environ:
-        import_help()
     try:
         try:
             status = app(args, prog_name="attn-xl", standalone_mode=False)

@@ -20,12 +20,12 @@ from attn_xl.outputs import writing_all
 from attn_xl.settings import Formulas, Settings
 from attn_xl.spreadsheets.addresses import address, letters, quoted
 from attn_xl.text import clean, text_width
-from attn_xl.workbook.layout.copied_cells import CopiedCells
+from attn_xl.workbook.canvas.picture import layer_of
 from attn_xl.workbook.layout.layout import OVERVIEW, Layout, Sheet
 from attn_xl.workbook.layout.settings_sheet import with_record
 from attn_xl.workbook.xlsx.package import Rows, save
 from attn_xl.workbook.xlsx.rows import spreadsheet_text
-from attn_xl.workbook.xlsx.sheet import Likes, add_sheet, defined_names
+from attn_xl.workbook.xlsx.sheet import add_sheet, defined_names
 from attn_xl.workbook.xlsx.styles import Styles, set_text
 
 from .arrange import arrange
@@ -126,11 +126,8 @@ class _Writer:
                 book.remove(sheet)
         cover.title = OVERVIEW
         layout, styles = self._layout, Styles(book, self._page, self._settings, self._layout.seen)
-        likes = Likes(layout.all_sheets)
         rows = {
-            sheet.name: add_sheet(
-                book, self._page, layout, sheet, styles, self._live, self._dynamic, likes
-            )
+            sheet.name: add_sheet(book, self._page, layout, sheet, styles, self._live, self._dynamic)
             for sheet in layout.all_sheets
         }
         if layout.cover:
@@ -171,8 +168,6 @@ class _Writer:
             if not isinstance(cell.value, str):
                 continue
             if "{" not in cell.value:
-                if (text := cell.value) != cell.value:
-                    set_text(cell, text)
                 continue
             if cell.value == "{steps}":
                 start = cell
@@ -232,14 +227,9 @@ class _Writer:
         self, *, brief: bool = False
     ) -> Iterator[tuple[Sheet | None, tuple[str, str, str, str], int]]:
         """The lines of the Overview with their outline levels: sheets, below headings for sentences,
-        layers and heads. If it is `brief`, a heading links to the sheet of its layer, and a layer like
-        an earlier one is only a heading."""
+        layers and heads. If it is `brief`, a heading links to the sheet of its layer; of a stack, the
+        layers after the first are headings alone."""
         sheets = {sheet.name: sheet for sheet in self._layout.sheets} if brief else {}
-        copies = {
-            name: sheet.extras.cells.like
-            for name, sheet in sheets.items()
-            if isinstance(sheet.extras.cells, CopiedCells)
-        }
         group, parts = "", tuple[str, ...]()
         for sheet in self._listed:
             if sheet.group != group:
@@ -250,14 +240,13 @@ class _Writer:
             level = int(bool(group))
             kept = [old for old, new in zip(parts, sheet.parts) if old == new]
             parts = sheet.parts
-            home = sheet.main.place.sheet if sheet.blocks else ""
+            home = sheets.get(sheet.main.place.sheet) if sheet.blocks else None
+            layer = layer_of(sheet) if home else None
+            later = layer is not None and layer.layer > 1
             for number, part in enumerate(parts):
-                if part not in kept and (not number or home not in copies):
-                    like = copies.get(home)
-                    same = f"the same steps as in {like}" if like else ""
-                    heading = f"{'   ' * (number + 1)}{part}", same, "", ""
-                    yield sheets.get(home), heading, level + number
-            if home in copies:
+                if part not in kept and not (number and later):
+                    yield home, (f"{'   ' * (number + 1)}{part}", "", "", ""), level + number
+            if later:
                 continue
             level += len(parts)
             if not sheet.blocks:

@@ -8,14 +8,13 @@ import shutil
 import subprocess
 import sys
 import zipfile
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, by_libreoffice, make_input, table, thorough
+from conftest import SAMPLES, by_libreoffice, make_input, table
 from engines import recalculated_by_libreoffice
 from judges import Editable, stored_formulas
 from python_calamine import CalamineWorkbook
@@ -24,10 +23,8 @@ from test_tables import rewrite
 import attn_xl
 from attn_xl import Formulas, attend, read_tables
 from attn_xl.cli.main import main
-from attn_xl.spreadsheets.addresses import letters
 from attn_xl.workbook.templates import shipped
 from attn_xl.workbook.write import write_workbook
-from attn_xl.workbook.xlsx.package import SteadyCompressor
 
 Write = Callable[..., Path]
 ONE = ["Overview", "Canvas", "Input", "Q", "K", "V", "Scores", "Scaled", "Softmax", "Output"]
@@ -533,34 +530,6 @@ def test_openpyxl_still_writes_as_the_package_expects() -> None:
     assert {"write_dimensions", "write_rows", "read"} <= set(vars(WorksheetWriter))
 
 
-def test_the_package_is_compressed_by_isal(tmp_path: Path) -> None:
-    archive = zipfile.ZipFile(tmp_path / "x.zip", "w", zipfile.ZIP_DEFLATED)
-    with archive, archive.open("x", "w") as part:
-        assert hasattr(part, "_compressor"), "zipfile changed: see _Archive in package.py"
-
-
-@thorough
-def test_compressed_bytes_do_not_depend_on_where_the_compressor_lies_in_memory() -> None:
-    """16,000 lie at other places; where the start of a part is hashed wrongly, about six differ."""
-    words = b"abcdefgh 0abcd1 2bcde3 4cdef5 "
-    data = words + bytes(n % 251 for n in range(1000))
-    kept, found = [], set()
-    for _ in range(16_000):
-        compressor = SteadyCompressor()
-        kept.append((compressor, bytearray(1 << 15)))
-        found.add(compressor.compress(data) + compressor.flush())
-    assert len(found) == 1
-    assert zlib.decompress(found.pop(), -15) == data
-
-
-@pytest.mark.parametrize("sizes", [(0,), (1,), (15,), (16,), (17,), (3, 2, 40), (0, 20, 0, 70_000)])
-def test_compressed_in_pieces_it_is_the_same_data(sizes: tuple[int, ...]) -> None:
-    compressor = SteadyCompressor()
-    pieces = [bytes(n % 7 for n in range(size)) for size in sizes]
-    packed = b"".join([*map(compressor.compress, pieces), compressor.flush()])
-    assert zlib.decompress(packed, -15) == b"".join(pieces)
-
-
 def test_names_of_sentences_in_other_scripts_are_readable(
     make: Callable[..., Path], write: Callable[..., Path]
 ) -> None:
@@ -568,15 +537,3 @@ def test_names_of_sentences_in_other_scripts_are_readable(
     path = write(make({"日本": rows, "Zürich": rows, "кот": rows}))
     names = set(openpyxl.load_workbook(path).defined_names)
     assert {"Sentence1.Softmax", "Zurich.Softmax", "Sentence3.Softmax"} <= names
-
-
-def test_weights_are_compressed_by_their_markup_not_by_their_digits() -> None:
-    numbers = np.random.default_rng(1).normal(size=20_000).astype(np.float32).astype(float) * 0.02
-    cells = [
-        f'<c r="K{letters(1 + i % 384)}{i // 384}" s="14"><v>{x!r}</v></c>'
-        for i, x in enumerate(numbers)
-    ]
-    xml, compressor = "".join(cells).encode(), SteadyCompressor()
-    compressed = compressor.compress(xml) + compressor.flush()
-    assert zlib.decompress(compressed, -15) == xml
-    assert len(compressed) < 0.95 * len(zlib.compress(xml, 9))

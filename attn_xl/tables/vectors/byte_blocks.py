@@ -51,10 +51,9 @@ def _unpacked(raw: IO[bytes]) -> Blocks:
     compressed = raw.read(2) == GZIP
     raw.seek(0)
     if compressed:
-        from isal import igzip
+        from gzip import GzipFile
 
-        unpack: Any = igzip.IGzipFile
-        stream = unpack(fileobj=raw, mode="rb")
+        stream = GzipFile(fileobj=raw, mode="rb")
     while block := stream.read(BLOCK):
         yield block
 
@@ -84,9 +83,6 @@ def _input_errors(path: Path) -> Iterator[None]:
     import zlib
     from gzip import BadGzipFile
 
-    from isal import isal_zlib
-
-    damaged: Any = (isal_zlib.error, zlib.error, BadGzipFile)
     try:
         yield
     except FileNotFoundError:
@@ -97,7 +93,7 @@ def _input_errors(path: Path) -> Iterator[None]:
         raise InputError(
             f"{path}: the compressed file ends too soon. Copy or download it again."
         ) from None
-    except damaged as error:
+    except (zlib.error, BadGzipFile) as error:
         raise InputError(f"{path}: the compressed file is damaged ({error}).") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error

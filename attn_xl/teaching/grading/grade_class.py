@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
-from operator import attrgetter
 from pathlib import Path
 
 from attn_xl.errors import CallError, OutputError
@@ -58,7 +57,7 @@ def grade_class(
     named = {path for path in files if path in paths}
     copies = _feedback_paths(paths, feedback, force, [*paths, *filter(None, [answers]), look])
     tasks = [Submission(path, answers, copy, look, path in named) for path, copy in zip(paths, copies)]
-    marked = dict(in_parallel(grade_one, tasks, jobs=jobs, label="Marking", file_of=attrgetter("path")))
+    marked = dict(in_parallel(grade_one, tasks, jobs=jobs, label="Marking"))
     return together([marked[number] for number in range(len(tasks))], keys)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from operator import attrgetter
 from pathlib import Path
 
 from attn_xl.errors import CallError, Interrupted, OutputError
@@ -104,11 +103,7 @@ def write_class(
     with _all_or_none(folder, targets):
         if not key.parent.is_dir():
             raise OutputError(f"{key}: cannot be written (there is no such folder).")
-        keys: dict[int, Key] = dict(
-            in_parallel(
-                write_one, tasks, jobs=jobs, label="Writing lessons", file_of=attrgetter("path")
-            )
-        )
+        keys: dict[int, Key] = dict(in_parallel(write_one, tasks, jobs=jobs, label="Writing lessons"))
         made = key_layout(students, [keys[i] for i in range(len(students))])
         write_layout(made, key, template=look)
     return students, key

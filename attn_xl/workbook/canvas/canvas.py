@@ -3,9 +3,8 @@ it meet. One sheet for all of it, or one for each layer."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import groupby
 
 from attn_xl.errors import InputError
@@ -22,11 +21,8 @@ from attn_xl.spreadsheets.addresses import (
     unique,
 )
 from attn_xl.workbook.layout.layout import OVERVIEW, Layout, Sheet
-from attn_xl.workbook.layout.page import Extras
 from attn_xl.workbook.layout.placed import Block
 
-from .alike import Likeness, Part, share_widths
-from .drawing import Drawing
 from .measures import FIRST_ROW, Figures
 from .picture import best, by_layer, layer_of, layer_title
 from .picture_cells import extras_of
@@ -125,55 +121,32 @@ def _draw_parts(
     layout: Layout, figures: Figures, parts: Sequence[tuple[str, str, list[Sheet]]]
 ) -> Layout:
     """Draw each part, (name, title, sheets), on a sheet of its own."""
-    drawn = matrices(layout)
-    kept = _others(layout)
+    drawn, kept = matrices(layout), _others(layout)
     old = {block.node: block for sheet in drawn for block in sheet.blocks}
-    placed = {block.node: block for sheet in kept for block in sheet.blocks}
     blocks: dict[Node, Block] = {}
-    known = [Part.of(figures, *part) for part in parts]
-    share_widths(figures, known)
-    drawings: dict[Hashable, tuple[Part, Drawing]] = {}
-    first: dict[Hashable, Part] = {}
-    pictures = []
-    for part in known:
-        look = part.drawn(figures.there)
-        if look not in drawings or layout.blanks.open:
-            drawings[look] = part, best(figures, part.sheets)[0]
-        original, drawing = drawings[look]
-        picture = Likeness(part, original)
-        nodes = picture.nodes if original is not part else {}
-        key = look, part.reads(placed)
-        original = first.setdefault(key, part)
-        like = Likeness(part, original) if original is not part and not layout.blanks.open else None
-        here = []
+    drawings = []
+    for name, _, sheets in parts:
+        drawing = best(figures, sheets)[0]
+        drawings.append(drawing)
         for matrix in drawing.matrices:
-            node = nodes.get(matrix.node, matrix.node)
-            figures.there.add(node)
+            figures.there.add(matrix.node)
             if not matrix.repeated:
-                place = Place(part.name, FIRST_ROW + matrix.row, 1 + matrix.column, *node.shape)
+                place = Place(name, FIRST_ROW + matrix.row, 1 + matrix.column, *matrix.node.shape)
                 _check(place)
-                blocks[node] = placed[node] = changed(
-                    old[node],
+                blocks[matrix.node] = changed(
+                    old[matrix.node],
                     place=place,
                     caption="",
                     labelled=matrix.labelled,
                     headed=matrix.headed,
                 )
-                here.append(node)
-        pictures.append((part, here, partial(picture.drawing, drawing), like))
     canvases = []
-    extras: dict[Part, Extras] = {}
-    for part, here, drawn_here, like in pictures:
-        name = part.name
-        extras[part] = (
-            like.extras(extras[like.original], figures, drawn_here, placed)
-            if like
-            else extras_of(figures, drawn_here(), blocks, layout, name=name)
-        )
-        own = tuple(blocks[node] for node in here)
-        layer = next(filter(None, map(layer_of, part.sheets)), None)
-        shown = replace(extras[part], again=layer is not None and layer.again)
-        canvases.append(Sheet(name, name, "", part.title, NOTE, own, shown))
+    for (name, title, sheets), drawing in zip(parts, drawings):
+        own = tuple(blocks[one.node] for one in drawing.matrices if not one.repeated)
+        layer = next(filter(None, map(layer_of, sheets)), None)
+        extras = extras_of(figures, drawing, blocks, layout, name=name)
+        extras = replace(extras, again=layer is not None and layer.again)
+        canvases.append(Sheet(name, name, "", title, NOTE, own, extras))
     moved = {
         sheet: changed(sheet, blocks=tuple(blocks[block.node] for block in sheet.blocks))
         for sheet in drawn

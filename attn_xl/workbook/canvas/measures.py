@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from attn_xl.graph.loops import loops_in
@@ -35,7 +35,6 @@ class Figures:
         runs: an arrow for each matrix whose rows are computed one after the other.
         there: the matrices drawn on earlier pictures.
         decimals: digits shown after the point; None for the template's.
-        kinds: the number of each kind of picture, which is long to compare.
         chosen: the heads side by side and the width of a line, as in the first layer of each stack.
     """
 
@@ -44,13 +43,11 @@ class Figures:
     decimals: int | None
     there: set[Node] = field(default_factory=set)
     chosen: dict[tuple[str, int, int], tuple[int, int]] = field(default_factory=dict)
-    kinds: dict[Hashable, int] = field(default_factory=dict)
     figures: dict[Sheet, Figure] = field(init=False)
     read: set[Node] = field(init=False)
     runs: dict[Node, str] = field(init=False)
     _widths: dict[Node, float] = field(default_factory=dict)
     _needs: dict[Node, Sequence[float]] = field(default_factory=dict)
-    _known_widths: dict[Hashable, dict[int, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.figures = {sheet: figure_of(sheet) for sheet in self.sheets}
@@ -78,20 +75,6 @@ class Figures:
             self._widths[node] = shown + NUMBER_ROOM
         return self._widths[node]
 
-    def share_width(self, nodes: Sequence[Node]) -> None:
-        """Give some matrices the width of the widest."""
-        self._widths |= dict.fromkeys(nodes, max(map(self.width, nodes)))
-
-    def widths(self, picture: Drawing) -> dict[int, float]:
-        """`widths_of` a finished picture, computed once."""
-        return self.known_widths(lambda: picture, picture)
-
-    def known_widths(self, picture: Callable[[], Drawing], key: Hashable) -> dict[int, float]:
-        """`widths_of` a picture, computed once for all pictures with this key."""
-        if key not in self._known_widths:
-            self._known_widths[key] = widths_of(self, picture())
-        return self._known_widths[key]
-
     def need(self, node: Node, heading: str) -> float:
         """The width of a column of a matrix with its heading."""
         return max(self.width(node), heading_width(heading))
@@ -118,7 +101,7 @@ def spread_of(figures: Figures, drawing: Drawing) -> Spread:
     heights = heights_of(figures, drawing)
     rows = [heights.get(row, LINE) for row in range(1, FIRST_ROW + drawing.height)]
     starts, sections = starts_of(drawing)
-    return spread(sum(figures.widths(drawing).values()) * CHARACTER, rows, starts, sections)
+    return spread(sum(widths_of(figures, drawing).values()) * CHARACTER, rows, starts, sections)
 
 
 def starts_of(drawing: Drawing) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -14,7 +14,7 @@ from attn_xl.workbook.layout.page import Cell, Choice, Extras, Tint
 from attn_xl.workbook.layout.placed import Block, look_of
 
 from .drawing import Drawing, Drawn
-from .measures import FIRST_ROW, LINE, Figures, heights_of, starts_of
+from .measures import FIRST_ROW, LINE, Figures, heights_of, starts_of, widths_of
 
 LEGEND_ROW = 4
 LEGEND = (
@@ -38,7 +38,7 @@ def extras_of(
     linked: bool = False,
 ) -> Extras:
     """The cells of a picture besides its own matrices; all of its cells, if it is `linked`."""
-    widths = figures.widths(picture)
+    widths = widths_of(figures, picture)
     cells = [*_legend(widths, linked), *_cells(figures, picture, blocks, layout, name, linked)]
     attention = next(cell for cell in cells if cell.style == "attn attention")
     starts, sections = starts_of(picture)

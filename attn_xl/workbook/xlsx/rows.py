@@ -7,13 +7,12 @@ that a million formulas take about a second.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import orjson
 
-from attn_xl.graph.node import Node
 from attn_xl.spreadsheets.addresses import CODE_LIKE, address, letters, row_offsets, row_token
 from attn_xl.workbook.layout.layout import Layout, Sheet, State
 from attn_xl.workbook.layout.page import Cell
@@ -34,30 +33,14 @@ class CellStyles:
     heading: int
     caption: int
     heading_height: float | None
-    numbers: Mapping[str, int | str]
+    numbers: Mapping[str, int]
     blanks: Mapping[str, int] = field(default_factory=dict)
     heights: Mapping[int, float] = field(default_factory=dict)
     dynamic: bool = False
 
 
-FreeCells = Mapping[int, Sequence[tuple[Cell, int | str]]]
+FreeCells = Mapping[int, Sequence[tuple[Cell, int]]]
 """The cells besides the matrices by row, each with its style number."""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Contents:
-    """What is written in place of contents that differ between sheets that are like each other.
-
-    Attributes:
-        numbers: those of a row of a matrix, as XML.
-        repeated: the number of a cell that repeats one.
-        formula, text: a formula, and the text of a cell.
-    """
-
-    numbers: Callable[[Node, int], list[bytes]]
-    repeated: Callable[[Cell], str]
-    formula: Callable[[str], str]
-    text: Callable[[str], str]
 
 
 def spreadsheet_text(text: str) -> str:
@@ -70,12 +53,12 @@ def escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _text_cell(cell: str, text: str, style: int | str) -> str:
+def _text_cell(cell: str, text: str, style: int) -> str:
     """A cell of type text, even if the text looks like a number or a formula."""
     return text_cell(cell, spreadsheet_text(text), style)
 
 
-def text_cell(cell: str, text: str, style: int | str) -> str:
+def text_cell(cell: str, text: str, style: int) -> str:
     """A cell of type text, from what `spreadsheet_text` gives."""
     space = ' xml:space="preserve"' if text != text.strip() else ""
     return f'<c r="{cell}" s="{style}" t="inlineStr"><is><t{space}>{escaped(text)}</t></is></c>'
@@ -87,14 +70,12 @@ def sheet_rows(
     cell_styles: CellStyles,
     live: bool,
     cells: FreeCells,
-    contents: Contents | None = None,
 ) -> Iterator[bytes]:
     """The `<row>` elements of a sheet; with `live`, computed cells are formulas with their values,
     otherwise values alone.
 
     Args:
         cells: the cells besides the matrices.
-        contents: what is written in place of numbers and names.
     """
     rows = [row for block in sheet.blocks for row in (block.place.row - 1, block.place.last_row)]
     rows += [*cells, *cell_styles.heights]
@@ -105,7 +86,7 @@ def sheet_rows(
     def only(block: Block, row: int) -> bytes:
         """The row of one block, where several blocks or cells share the row."""
         if block not in alone or not alone[block].serves([block], row):
-            alone[block] = _RowTemplate([block], row, layout, cell_styles, live, kinds, contents)
+            alone[block] = _RowTemplate([block], row, layout, cell_styles, live, kinds)
         return alone[block].at(row)
 
     begins: dict[int, list[Block]] = {}
@@ -122,12 +103,12 @@ def sheet_rows(
         height = cell_styles.heights.get(row) or (cell_styles.heading_height if headed else None)
         if here and not headed and not free and not height:
             if template is None or not template.serves(here, row):
-                template = _RowTemplate(here, row, layout, cell_styles, live, kinds, contents)
+                template = _RowTemplate(here, row, layout, cell_styles, live, kinds)
             yield b'<row r="%d">%b</row>' % (row, template.at(row))
             continue
         pieces = [(block.place.column, _header(block, row, cell_styles)) for block in headed]
         pieces += [(block.place.column, only(block, row)) for block in here]
-        pieces += [(cell.column, _free_cell(cell, style, live, contents)) for cell, style in free]
+        pieces += [(cell.column, _free_cell(cell, style, live)) for cell, style in free]
         if pieces or height:
             size = f' ht="{height:g}" customHeight="1"' if height else ""
             joined = b"".join(xml for _, xml in sorted(pieces, key=lambda piece: piece[0]))
@@ -155,29 +136,17 @@ def _header(block: Block, row: int, cell_styles: CellStyles) -> bytes:
     ).encode()
 
 
-def _free_cell(cell: Cell, style: int | str, live: bool, contents: Contents | None) -> bytes:
+def _free_cell(cell: Cell, style: int, live: bool) -> bytes:
     place = f'r="{address(cell.row, cell.column)}" s="{style}"'
-    formula = f"<f>{escaped(_formula(cell.formula, contents))}</f>" if cell.formula and live else ""
-    if contents and cell.like:
-        repeated = contents.repeated(cell)
-        if not isinstance(cell.value, str):
-            return f"<c {place}>{formula}<v>{repeated}</v></c>".encode()
-        if formula:
-            return f'<c {place} t="str">{formula}<v>{repeated}</v></c>'.encode()
-        return f'<c {place} t="inlineStr"><is><t>{repeated}</t></is></c>'.encode()
+    formula = f"<f>{escaped(cell.formula)}</f>" if cell.formula and live else ""
     if isinstance(cell.value, str):
-        text = contents.text(cell.value) if contents else cell.value
         if not formula:
-            return _text_cell(address(cell.row, cell.column), text, style).encode()
-        text = escaped(spreadsheet_text(text))
+            return _text_cell(address(cell.row, cell.column), cell.value, style).encode()
+        text = escaped(spreadsheet_text(cell.value))
         return f'<c {place} t="str">{formula}<v>{text}</v></c>'.encode()
     if cell.value is None:
         return f"<c {place}/>".encode()
     return f"<c {place}>{formula}<v>{cell.value!r}</v></c>".encode()
-
-
-def _formula(formula: str, contents: Contents | None) -> str:
-    return contents.formula(formula) if contents else formula
 
 
 class _RowTemplate:
@@ -191,9 +160,7 @@ class _RowTemplate:
         cell_styles: CellStyles,
         live: bool,
         kinds: Mapping[Block, Sequence[object]],
-        contents: Contents | None = None,
     ) -> None:
-        self._contents = contents
         self._blocks, self._layout, self._row = blocks, layout, row
         self._arrays = False
         self._kinds = [(block.place.row, kinds[block]) for block in blocks]
@@ -212,18 +179,13 @@ class _RowTemplate:
             array = layout.array(block) if live else ""
             if array and index == 0:
                 reference = f't="array" ref="{block.place.range}"'
-                formulas[0] = (
-                    f"<f {reference}>{escaped(_formula(array, contents)).replace('%', '%%')}</f>"
-                )
+                formulas[0] = f"<f {reference}>{escaped(array).replace('%', '%%')}</f>"
                 self._arrays = True
             elif array:
                 pass
             elif live and block.live and any(state.formula for state in states):
                 patterns = layout.patterns(block, index)
-                formulas = [
-                    f"<f>{escaped(_formula(pattern, contents)).replace('%', '%%')}</f>"
-                    for pattern in patterns
-                ]
+                formulas = [f"<f>{escaped(pattern).replace('%', '%%')}</f>" for pattern in patterns]
             for column, (formula, state) in enumerate(zip(formulas, states)):
                 style = (
                     cell_styles.blanks[block.name]
@@ -270,9 +232,6 @@ class _RowTemplate:
             index = row - block.place.row
             if block.labelled:
                 values.append(escaped(spreadsheet_text(block.node.rows[index])).encode())
-            if self._contents:
-                values += self._contents.numbers(block.node, index)
-                continue
             if block.node.texts:
                 values.append(escaped(spreadsheet_text(block.node.texts[index])).encode())
                 continue

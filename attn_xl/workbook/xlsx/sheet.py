@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from itertools import groupby
 from typing import Any
@@ -28,7 +28,6 @@ from attn_xl.spreadsheets.addresses import (
 from attn_xl.text import text_width
 from attn_xl.workbook.canvas.measures import NUMBER_ROOM
 from attn_xl.workbook.canvas.paging import A4, CHARACTER, FONT, LEAST, PAPERS, spread
-from attn_xl.workbook.layout.copied_cells import CopiedCells
 from attn_xl.workbook.layout.layout import (
     FIRST_COLUMN,
     FIRST_ROW,
@@ -43,7 +42,6 @@ from attn_xl.workbook.layout.layout import (
 from attn_xl.workbook.layout.page import NOTHING, Cell
 from attn_xl.workbook.layout.placed import Block, look_of
 
-from .mould import Look, Mould
 from .package import Rows
 from .rows import CellStyles, FreeCells, caption_above, sheet_rows, spreadsheet_text
 from .styles import Styles, set_text
@@ -78,7 +76,6 @@ def add_sheet(
     styles: Styles,
     live: bool,
     dynamic: bool = False,
-    likes: Likes | None = None,
 ) -> Rows:
     """Add a sheet to an openpyxl workbook, and return its rows, to be streamed.
 
@@ -86,10 +83,8 @@ def add_sheet(
         page: the template's sheet whose page setup is copied.
         live: write formulas with their values, not values alone.
         dynamic: write array formulas that spill.
-        likes: the sheets that are like another.
     """
-    likes = likes or Likes(())
-    return _SheetWriter(book, page, layout, sheet, styles, likes).rows(live, dynamic)
+    return _SheetWriter(book, page, layout, sheet, styles).rows(live, dynamic)
 
 
 def defined_names(layout: Layout) -> dict[str, str]:
@@ -102,65 +97,19 @@ def defined_names(layout: Layout) -> dict[str, str]:
     }
 
 
-class Outline:
-    """What a sheet has to know of its cells besides the matrices before it writes them.
-
-    Attributes:
-        last_row, last_column: of all of them; 0 if there are none.
-        repeats: the columns with repeated numbers, each with the defined name of their matrix.
-        special: those that are a link or span several columns.
-    """
-
-    def __init__(self, cells: Sequence[Cell]) -> None:
-        self.last_row = max((cell.row for cell in cells), default=0)
-        self.last_column = max((cell.column + cell.across - 1 for cell in cells), default=0)
-        self.repeats = list(dict.fromkeys((cell.column, cell.like) for cell in cells if cell.like))
-        self.special = [cell for cell in cells if cell.link or cell.across > 1]
-
-
-class Likes:
-    """Which sheets are like another, and the rows of those others as moulds."""
-
-    def __init__(self, sheets: Iterable[Sheet]) -> None:
-        self._outlines: dict[int, Outline] = {}
-        self._copies: dict[int, list[CopiedCells]] = {}
-        for sheet in sheets:
-            if isinstance(cells := sheet.extras.cells, CopiedCells):
-                self._copies.setdefault(id(cells.original), []).append(cells)
-        self.moulds: dict[int, Mould] = {}
-
-    def of(self, sheet: Sheet) -> list[CopiedCells]:
-        """The cells of the sheets that are like this one."""
-        return self._copies.get(id(sheet.extras.cells), [])
-
-    def outline(self, sheet: Sheet) -> Outline:
-        """The outline of a sheet's cells: that of the sheet that it is like."""
-        cells = sheet.extras.cells
-        original = cells.original if isinstance(cells, CopiedCells) else cells
-        if id(original) not in self._outlines:
-            self._outlines[id(original)] = Outline(original)
-        return self._outlines[id(original)]
-
-    def mould(self, sheet: Sheet) -> Mould | None:
-        """The rows that serve this sheet, too, once the other one is written."""
-        cells = sheet.extras.cells
-        return self.moulds.get(id(cells.original)) if isinstance(cells, CopiedCells) else None
-
-
 class _SheetWriter:
-    def __init__(
-        self, book: Any, page: Any, layout: Layout, sheet: Sheet, styles: Styles, likes: Likes
-    ) -> None:
+    def __init__(self, book: Any, page: Any, layout: Layout, sheet: Sheet, styles: Styles) -> None:
         self._book, self._page, self._layout, self._styles = book, page, layout, styles
         self._sheet, self._extras = sheet, sheet.extras
-        self._likes, self._outline = likes, likes.outline(sheet)
         self._ws = book.create_sheet(sheet.name)
 
     def rows(self, live: bool, dynamic: bool) -> Rows:
-        sheet, extras, ws, likes = self._sheet, self._extras, self._ws, self._likes
+        sheet, extras, ws = self._sheet, self._extras, self._ws
         places = [block.place for block in sheet.blocks]
-        last_row = max(1, self._outline.last_row, *(place.last_row for place in places))
-        last_column = max(1, self._outline.last_column, *(place.last_column for place in places))
+        rows = [*(cell.row for cell in extras.cells), *(place.last_row for place in places)]
+        columns = [cell.column + cell.across - 1 for cell in extras.cells]
+        columns += [place.last_column for place in places]
+        last_row, last_column = max(rows, default=1), max(columns, default=1)
         group = f"{sheet.group}: " if sheet.group else ""
         self._text(TITLE_ROW, LABEL_COLUMN, group + sheet.title, "attn title")
         if sheet.note:
@@ -197,28 +146,18 @@ class _SheetWriter:
             dynamic=dynamic,
         )
         cells = f"A1:{address(last_row, last_column)}"
-        numbers = {block.node: cell_styles.numbers[block.name] for block in sheet.blocks}
-        look = Look(numbers.__getitem__, lambda cell: styles.free(self._as_shown(cell)))
-        mould = likes.mould(sheet)
-        if mould is not None and isinstance(extras.cells, CopiedCells):
-            return Rows(cells, mould.filled(look, extras.cells))
-        if copies := likes.of(sheet):
-            mould = Mould(sheet, self._layout, cell_styles, live, self._free_cells, look, copies)
-            likes.moulds[id(extras.cells)] = mould
-            return Rows(cells, mould.filled(look))
-        free = self._free_cells(look.of_cell)
-        return Rows(cells, sheet_rows(sheet, self._layout, cell_styles, live, free))
+        return Rows(cells, sheet_rows(sheet, self._layout, cell_styles, live, self._free_cells()))
 
-    def _free_cells(self, style_of: Callable[[Cell], int | str]) -> FreeCells:
+    def _free_cells(self) -> FreeCells:
         """The cells besides the matrices by row."""
-        free: dict[int, list[tuple[Cell, int | str]]] = {}
+        free: dict[int, list[tuple[Cell, int]]] = {}
         captions = [
             Cell(*place, block.caption)
             for block in self._sheet.blocks
             if not self._extras.canvas and (place := caption_above(block)) and place[0] >= HEADER_ROW
         ]
         for cell in (*self._extras.cells, *captions):
-            style = style_of(cell)
+            style = self._styles.free(self._as_shown(cell))
             spanned = [Cell(cell.row, cell.column + i) for i in range(1, cell.across)]
             free.setdefault(cell.row, []).extend((part, style) for part in (cell, *spanned))
         return free
@@ -228,11 +167,6 @@ class _SheetWriter:
         if not cell.like:
             return cell
         return changed(cell, number_format=self._styles.number_format(self._layout.named[cell.like]))
-
-    def _name_here(self, name: str) -> str:
-        """The defined name that one on the sheet like this has here."""
-        cells = self._extras.cells
-        return cells.names.references.get(name, name) if isinstance(cells, CopiedCells) else name
 
     def _note(self) -> str:
         note = self._sheet.note
@@ -336,9 +270,8 @@ class _SheetWriter:
                 shown = self._styles.shown_width(block.node)
                 for column in range(block.place.column, block.place.last_column + 1):
                     widen(column, shown + NUMBER_ROOM)
-            for column, like in self._outline.repeats:
-                shown = self._styles.shown_width(self._layout.named[self._name_here(like)])
-                widen(column, shown + NUMBER_ROOM)
+            for column, like in {(cell.column, cell.like) for cell in self._extras.cells if cell.like}:
+                widen(column, self._styles.shown_width(self._layout.named[like]) + NUMBER_ROOM)
         scale = (self._styles.named("attn value").font.sz or 11) / 11
         last = max(widths, default=1)
         wide = [min(WIDEST, widths.get(column, 3.0) * scale) for column in range(1, last + 1)]
@@ -474,9 +407,7 @@ class _SheetWriter:
 
     def _add_extras(self) -> None:
         ws, extras = self._ws, self._extras
-        for cell in self._outline.special:
-            if isinstance(extras.cells, CopiedCells):
-                cell = extras.cells.copy_of(cell)
+        for cell in (one for one in self._extras.cells if one.link or one.across > 1):
             here = address(cell.row, cell.column)
             if cell.link:
                 ws._hyperlinks.append(_link(here, cell.link, str(cell.value), cell.link_cell))
