@@ -36,7 +36,6 @@ if TYPE_CHECKING:
         Activation,
         Arrangement,
         Backbone,
-        HeadNorm,
         Norm,
         Normalize,
         NormEpsilon,
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
         Optimizer,
         Pooling,
         Positions,
-        Residual,
         RotaryPairs,
         Switch,
         Transform,
@@ -82,15 +80,7 @@ class Options(TypedDict, total=False):
     positions: Positions | Literal["none", "sinusoidal", "learned", "rotary", "alibi"]
     rotary_pairs: RotaryPairs | Literal["half", "neighbours"]
     rotary_base: float
-    rotary_share: float
-    rotary_gain: float
-    qk_norm: HeadNorm | Literal["none", "layer", "rms"]
     window: int | None
-    sinks: int
-    score_cap: float | None
-    logit_cap: float | None
-    latent: int | None
-    latent_queries: int | None
     normalize: Normalize | Literal["softmax", "sum"]
     scale: bool
     temperature: float | None
@@ -102,7 +92,6 @@ class Options(TypedDict, total=False):
     seed: int
     norm: Norm | Literal["post", "pre"]
     norm_type: NormType | Literal["layer", "rms"]
-    residual: Residual | Literal["sequential", "parallel", "parallel-one-norm"]
     norm_variance: NormVariance | Literal["population", "sample"]
     norm_epsilon: NormEpsilon | Literal["inside", "outside"]
     bidirectional: bool
@@ -110,10 +99,6 @@ class Options(TypedDict, total=False):
     activation: (
         Activation | Literal["relu", "gelu", "gelu-tanh", "silu", "swiglu", "geglu", "geglu-tanh"]
     )
-    experts: int | None
-    top_k: int
-    renormalize: bool
-    shared_expert: bool
     hidden: int | None
     epsilon: float
     random_weights: int | None
@@ -133,7 +118,6 @@ class Options(TypedDict, total=False):
     live_rows: str | None
     live_network: bool
     vocabulary: str
-    lens: bool
     head_switches: bool
     head_maps: bool
     sheets_for: str | None

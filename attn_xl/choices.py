@@ -164,25 +164,6 @@ class NormType(str, Enum):
     """divide by its root mean square"""
 
 
-class HeadNorm(str, Enum):
-    """The norm of each query and each key."""
-
-    none = "none"
-    layer = "layer"
-    rms = "rms"
-
-
-class Residual(str, Enum):
-    """How the sublayers of a layer are joined."""
-
-    sequential = "sequential"
-    """each sublayer reads what the one before it made"""
-    parallel = "parallel"
-    """attention and feed-forward network read the layer's input, each through its own norm"""
-    parallel_one_norm = "parallel-one-norm"
-    """the same, through one norm"""
-
-
 class RotaryPairs(str, Enum):
     """Which two dimensions rotary positions turn together."""
 

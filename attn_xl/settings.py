@@ -22,7 +22,6 @@ from .choices import (
     Arrangement,
     Backbone,
     Formulas,
-    HeadNorm,
     Model,
     Nonlinearity,
     Norm,
@@ -33,7 +32,6 @@ from .choices import (
     Optimizer,
     Pooling,
     Positions,
-    Residual,
     RotaryPairs,
     Switch,
     Transform,
@@ -56,7 +54,6 @@ __all__ = [
     "Arrangement",
     "Backbone",
     "Formulas",
-    "HeadNorm",
     "Model",
     "Nonlinearity",
     "Norm",
@@ -67,7 +64,6 @@ __all__ = [
     "Optimizer",
     "Pooling",
     "Positions",
-    "Residual",
     "RotaryPairs",
     "Settings",
     "Switch",
@@ -247,22 +243,6 @@ class Settings:
         needs=("positions=rotary",),
         cell="rotary_base",
     )
-    rotary_share: float = _choice(
-        1.0,
-        "Share of each head's dimensions that rotary positions turn.",
-        models=ATTENTION,
-        needs=("positions=rotary",),
-    )
-    rotary_gain: float = _choice(
-        1.0,
-        "Multiply what rotary positions turn by this number (YaRN).",
-        models=ATTENTION,
-        needs=("positions=rotary",),
-        cell="rotary_gain",
-    )
-    qk_norm: HeadNorm = _choice(
-        HeadNorm.none, "Apply a norm to each query and each key.", models=ATTENTION
-    )
     window: int | None = _choice(
         None,
         "In attention, a sliding window: each word looks at no more than this many words, itself and "
@@ -271,42 +251,6 @@ class Settings:
         int,
         models=(*ATTENTION, Model.cnn),
         cell="Window",
-    )
-    sinks: int = _choice(
-        0,
-        "Attention sinks: number of first words that stay visible outside the window.",
-        models=ATTENTION,
-        needs=("window",),
-        cell="Sinks",
-    )
-    score_cap: float | None = _choice(
-        None,
-        "Soft cap of the scores: cap * tanh(score / cap), so that none exceeds it.",
-        float,
-        models=ATTENTION,
-        cell="score_cap",
-    )
-    logit_cap: float | None = _choice(
-        None,
-        "Soft cap of the logits of a language model.",
-        float,
-        models=LANGUAGE,
-        cell="logit_cap",
-    )
-    latent: int | None = _choice(
-        None,
-        "Latent attention: keys and values are made from one compressed vector per word, of this "
-        "width. With rotary positions, an extra part of queries and keys is turned.",
-        int,
-        models=ATTENTION,
-        needs=("heads",),
-    )
-    latent_queries: int | None = _choice(
-        None,
-        "Also make the queries from a compressed vector, of this width.",
-        int,
-        models=ATTENTION,
-        needs=("latent",),
     )
     normalize: Normalize = _choice(
         Normalize.softmax,
@@ -372,13 +316,6 @@ class Settings:
         "square (rms).",
         models=(*STACKS, Model.norm),
     )
-    residual: Residual = _choice(
-        Residual.sequential,
-        "Join attention and feed-forward network one after the other (sequential), or side by side "
-        "(parallel), through a norm each or one for both (parallel-one-norm).",
-        models=(Model.encoder, *LANGUAGE),
-        needs=("norm=pre",),
-    )
     norm_variance: NormVariance = _choice(
         NormVariance.population,
         "Divide the variance in a norm by n (population) or by n - 1 (sample).",
@@ -394,31 +331,6 @@ class Settings:
         "The activation function of the feed-forward network; swiglu, geglu and geglu-tanh multiply by "
         "a gate, W_G.",
         models=(*STACKS, Model.feed_forward),
-    )
-    experts: int | None = _choice(
-        None,
-        "Number of experts, feed-forward networks among which a router chooses for each word.",
-        int,
-        models=(*STACKS, Model.feed_forward),
-    )
-    top_k: int = _choice(
-        2,
-        "Number of experts chosen for each word.",
-        models=(*STACKS, Model.feed_forward),
-        needs=("experts",),
-        cell="top_k",
-    )
-    renormalize: bool = _choice(
-        True,
-        "Divide the shares of the chosen experts by their sum.",
-        models=(*STACKS, Model.feed_forward),
-        needs=("experts",),
-    )
-    shared_expert: bool = _choice(
-        False,
-        "Add an expert that every word uses.",
-        models=(*STACKS, Model.feed_forward),
-        needs=("experts",),
     )
     bidirectional: bool = _choice(
         False, "Read the sentence from both ends, and place the states side by side.", models=RECURRENT
@@ -437,7 +349,7 @@ class Settings:
     epsilon: float = _choice(
         1e-5,
         "A small number that keeps a norm from dividing by 0.",
-        models=(*ATTENTION, Model.norm),
+        models=(*STACKS, Model.norm),
         cell="epsilon",
     )
     random_weights: int | None = _choice(
@@ -531,11 +443,6 @@ class Settings:
         str,
         models=LANGUAGE,
     )
-    lens: bool = _choice(
-        False,
-        "Also predict the words after every layer (logit lens).",
-        models=LANGUAGE,
-    )
     head_switches: bool = _choice(
         False,
         "Add a cell for each head to Controls: 0 removes what the head gives.",
@@ -593,11 +500,8 @@ class Settings:
                 "it takes a whole number from 0 to 15, the decimal places of a spreadsheet number.",
             )
         stacks = ("layers", "encoder_layers", "decoder_layers")
-        counts = dict.fromkeys(
-            ("heads", "kv_heads", "experts", "top_k", "window", "generate", *stacks), 1000
-        )
-        widths = ("hidden", "latent", "latent_queries")
-        for name, most in {**counts, **dict.fromkeys(widths, 16_384)}.items():  # columns of a sheet
+        counts = dict.fromkeys(("heads", "kv_heads", "window", "generate", *stacks), 1000)
+        for name, most in {**counts, "hidden": 16_384}.items():  # columns of a sheet
             value = getattr(self, name)
             if value is not None and not 1 <= value <= most:
                 why = f"it takes a whole number from 1 to {most:,}."
@@ -632,20 +536,11 @@ class Settings:
             refuse("vocabulary", repr(self.vocabulary), "it takes all, used, or top: and a number.")
         if self.kv_heads and self.heads and self.heads % self.kv_heads:
             refuse("kv-heads", self.kv_heads, f"it takes a divisor of --heads {self.heads}.")
-        if self.experts and self.top_k > self.experts and self._differs("top_k"):
-            refuse("top-k", self.top_k, f"it takes at most --experts {self.experts}.")
         if not 0 < self.word_temperature < float("inf"):
             refuse("word-temperature", self.word_temperature, "it takes a number above 0.")
-        for name in ("score_cap", "logit_cap"):
-            if getattr(self, name) is not None and not 0 < getattr(self, name) < float("inf"):
-                refuse(name.replace("_", "-"), getattr(self, name), "it takes a number above 0.")
         if not 1 < self.rotary_base < float("inf"):
             refuse("rotary-base", self.rotary_base, "it takes a number above 1.")
-        if not 0 < self.rotary_gain < float("inf"):
-            refuse("rotary-gain", self.rotary_gain, "it takes a number above 0.")
-        if not 0 < self.rotary_share <= 1:
-            refuse("rotary-share", self.rotary_share, "it takes a share above 0 and at most 1.")
-        for name in ("seed", "random_weights", "sinks"):
+        for name in ("seed", "random_weights"):
             if (getattr(self, name) or 0) < 0:
                 refuse(
                     name.replace("_", "-"),
@@ -773,10 +668,6 @@ class Settings:
             return f"has no effect without --{_either(options, '--')}."
         if name == "positions" and self.model.kind not in ATTENTION and self.positions in IN_ATTENTION:
             return f"is {self.positions.value}, which belongs to --model {_either(ATTENTION)}."
-        if name == "epsilon" and self.model.kind is Model.attention and not self._differs("qk_norm"):
-            return "has no effect without --qk-norm."
-        if name in ("kv_heads", "rotary_share") and self.latent:
-            return "has no effect with --latent, which has its own keys and rotary part."
         if name == "norm_variance" and self.norm_type is NormType.rms:
             return "has no effect with --norm-type rms, which subtracts no mean."
         stacks = [f"{stack}_layers" for stack in ("encoder", "decoder")]

@@ -275,32 +275,7 @@ VARIANTS: dict[str, Sheets] = {
     },
     "window": {
         "sentence": words("the cat chased the mouse and slept", FOUR, 1),
-        "Settings": settings(causal="TRUE", window=3, sinks=1),
-    },
-    "soft-cap": {
-        "sentence": words("the cat chased the mouse", FOUR, 1),
-        "gamma_Q": [[1, 1, 2, 1]],
-        "Settings": settings(qk_norm="rms", score_cap=1.5),
-    },
-    "latent": {
-        "sentence": words("the cat chased the mouse", FOUR, 1),
-        "W_DKV": weights("W_DKV", 4, 2),
-        **{f"W_U{letter}": weights(f"W_U{letter}", 2, 4) for letter in "KV"},
-        **{f"W_{letter}": weights(f"W_{letter}", 4, 4) for letter in "QO"},
-        "W_QR": weights("W_QR", 4, 4),
-        "W_KR": weights("W_KR", 4, 2),
-        "Settings": settings(heads=2, latent=2, positions="rotary"),
-    },
-    "experts": {
-        "sentence": words("the cat sat", FOUR, 5),
-        "W_R": weights("W_R 4", 4, 3),
-        **{f"Expert{e}.W_1": weights(f"Expert{e}.W_1", 4, 2) for e in (1, 2, 3)},
-        **{f"Expert{e}.W_2": weights(f"Expert{e}.W_2", 2, 4) for e in (1, 2, 3)},
-        "Shared.W_1": weights("Shared.W_1", 4, 2),
-        "Shared.W_2": weights("Shared.W_2", 2, 4),
-        "Settings": settings(
-            model="feed-forward", experts=3, top_k=2, shared_expert="TRUE", activation="silu"
-        ),
+        "Settings": settings(causal="TRUE", window=3),
     },
     "masked-words": {
         "sentence": words("the cat [MASK] the mouse", FOUR, 61),
@@ -332,15 +307,6 @@ VARIANTS: dict[str, Sheets] = {
         "Settings": settings(
             model="encoder", activation="gelu-tanh", pooling="pooler", unit_length="TRUE"
         ),
-    },
-    "parallel": {
-        "sentence": words("the cat sat", FOUR, 5),
-        **{f"Enc1.W_{letter}": weights(f"parallel W_{letter}", 4, 4) for letter in "QKVO"},
-        **{f"Enc1.W_{letter}": weights(f"parallel W_{letter}", 4, 3) for letter in "1G"},
-        "Enc1.W_2": weights("parallel W_2", 3, 4),
-        **{f"Enc1.gamma_{number}": [[1, 0.5, 1.5, 1]] for number in (1, 2)},
-        **{f"Enc1.beta_{number}": [[0.3, 0, 0.1, -0.2]] for number in (1, 2)},
-        "Settings": settings(model="encoder", norm="pre", residual="parallel", activation="geglu-tanh"),
     },
     "rms-norm": {
         "sentence": words("the cat sat", FOUR, 5),

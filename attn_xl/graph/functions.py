@@ -41,7 +41,6 @@ from attn_xl.graph.operations.reductions import (
     ColumnSum,
     ColumnVariance,
     Largest,
-    Rank,
     RunningSum,
     Width,
 )
@@ -241,14 +240,14 @@ def mask(
     *,
     causal: bool | Matrix = False,
     padding: Sequence[str] = (),
-    window: tuple[Matrix, Matrix] | None = None,
+    window: Matrix | None = None,
     first: int = 0,
 ) -> Matrix:
     """(n, m): the mask to add to the scores so that no word looks at later ones (`causal`: True, False
-    or a switch), at padding, or at words outside the window (its width, and the number of first words
-    that stay visible). `first` is the place of the first word of the rows."""
+    or a switch), at padding, or at words outside a window of this width. `first` is the
+    place of the first word of the rows."""
     switched = isinstance(causal, Matrix)
-    cells = ((causal,) if isinstance(causal, Matrix) else ()) + (window or ())
+    cells = tuple(cell for cell in (causal, window) if isinstance(cell, Matrix))
     operation = Mask(
         len(rows), tuple(words), causal is True, tuple(padding), switched, window is not None, first
     )
@@ -338,12 +337,6 @@ def sin(x: Matrix) -> Matrix:
 def cos(x: Matrix) -> Matrix:
     """The cosine of each angle, in radians."""
     return made(COS, (x,), x.rows, x.columns)
-
-
-def rank(x: Matrix) -> Matrix:
-    """(n, m): the place of each number within its row, from the largest, 1; of equal ones the first
-    goes first."""
-    return made(Rank(), (x,), x.rows, x.columns)
 
 
 def at_most(x: Matrix, most: Matrix) -> Matrix:

@@ -22,7 +22,6 @@ from attn_xl.graph.functions import (
     row_sum,
     sinusoid,
     sqrt,
-    tanh,
     when,
     width,
 )
@@ -76,11 +75,9 @@ class Cache:
 
     Attributes:
         kept: by the place of the keys in the model: those of the first words, then of each new word.
-        compressed: what is kept in place of keys and values, if these are unpacked from it.
     """
 
     def __init__(self) -> None:
-        self.compressed: list[Matrix] = []
         self.kept: dict[Part, list[tuple[Matrix, Matrix]]] = {}
 
     def extended(self, k: Matrix, v: Matrix) -> list[tuple[Matrix, Matrix]]:
@@ -104,11 +101,9 @@ class Attending:
         masks: matrices to add to the scores, (n, m) each; or a function that returns them for the words
             of the rows, the words of the columns and the part of the model.
         dropout: sets some of the weights to 0.
-        head_norm: the norm of queries and keys: a function of either, its step and its part.
         rotary: positions that turn queries and keys.
         alibi: penalties on the distance of words.
         kept: the cell that keeps or removes what a head gives, for the part of a head.
-        cap: a scalar that no score exceeds.
         cache: keeps the keys and values of earlier words, while a model writes.
         first: the place of the first word that looks, from 0.
     """
@@ -118,21 +113,16 @@ class Attending:
     normalize: Literal["softmax", "sum"] = "softmax"
     masks: Sequence[Matrix] | Callable[[Sequence[str], Sequence[str], Part], Sequence[Matrix]] = ()
     dropout: Dropout | None = None
-    head_norm: Callable[[Matrix, Step, Part], Matrix] | None = None
     rotary: Rotary | None = None
     alibi: Alibi | None = None
     kept: Callable[[Part], Matrix] | None = None
-    cap: Matrix | None = None
     cache: Cache | None = None
     first: int = 0
 
     def prepared(self, x: Matrix, part: Part) -> Matrix:
-        """Queries or keys (n, d_k), normed and turned by their positions, where these are set."""
-        queries = x.is_step(steps.QUERIES)
-        if self.head_norm is not None:
-            x = self.head_norm(x, steps.NORMED_QUERIES if queries else steps.NORMED_KEYS, part)
+        """Queries or keys (n, d_k), turned by their positions if these are rotary."""
         if self.rotary is not None:
-            step = steps.ROTATED_QUERIES if queries else steps.ROTATED_KEYS
+            step = steps.ROTATED_QUERIES if x.is_step(steps.QUERIES) else steps.ROTATED_KEYS
             x = self.rotary.rotated(x, step, part, self.first)
         return x
 
@@ -161,9 +151,7 @@ class Attending:
         return (scores / self.temperature).as_step(steps.TEMPERED, part)
 
     def biased(self, scores: Matrix, part: Part) -> Matrix:
-        """The scores (n, m), capped and lowered by the distance of the words, where these are set."""
-        if self.cap is not None:
-            scores = capped(scores, self.cap).as_step(steps.CAPPED, part)
+        """The scores (n, m), lowered by the distance of the words if positions are ALiBi's."""
         return scores if self.alibi is None else self.alibi.biased(scores, part, self.first)
 
     def masked(self, scores: Matrix, part: Part) -> Matrix:
@@ -369,14 +357,6 @@ def projected(
     return (product if bias is None else product + bias).as_step(step, part)
 
 
-def capped(x: Matrix, cap: Matrix) -> Matrix:
-    """tanh(x / cap) · cap, (n, m): nearly x while x is small, never beyond the cap.
-
-    Source: Gemma Team, "Gemma 2: Improving Open Language Models at a Practical Size" (2024), 2.
-    """
-    return tanh(x / cap) * cap
-
-
 def softmax_alone(scores: Matrix, how: Attending) -> Matrix:
     """The weights (n, m) of given scores (n, m), divided by the temperature if there is one.
 
@@ -452,16 +432,14 @@ def attention_mask(
     *,
     causal: bool | Matrix,
     padding: Sequence[str],
-    window: tuple[Matrix, Matrix] | None = None,
+    window: Matrix | None = None,
     first: int = 0,
 ) -> Matrix:
     """The mask to add to scores (n, m), so that no word of `rows` looks at later ones of `words`
-    (`causal`), at words that fill up a sentence (`padding`), or at words outside a window (its width,
-    and the number of first words that stay visible). `first` is the place of the first of `rows`.
+    (`causal`), at words that fill up a sentence (`padding`), or at words outside a window of this
+    width. `first` is the place of the first of `rows`.
 
-    Source: windows: Beltagy et al., "Longformer" (2020), 3.1, Jiang et al., "Mistral 7B" (2023), 2;
-    first words that stay visible: Xiao et al., "Efficient Streaming Language Models with Attention
-    Sinks" (2023).
+    Source: windows: Beltagy et al., "Longformer" (2020), 3.1, Jiang et al., "Mistral 7B" (2023), 2.
     """
     hides = mask(rows, words, causal=causal, padding=padding, window=window, first=first)
     recipe = recipes.HIDE_FAR if window else recipes.MASKS[causal is not False, bool(padding)]

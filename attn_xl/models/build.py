@@ -25,7 +25,6 @@ from attn_xl.settings import (
     CELLS,
     CONTROLS,
     Formulas,
-    HeadNorm,
     Model,
     Normalize,
     Pooling,
@@ -54,7 +53,6 @@ from .convolution import convolution
 from .explorer import explorer, moves
 from .generation import Choosing, SameWeights, count_kept, new_word, word_of
 from .influence import INFLUENCE, influence
-from .latent import latent_attention
 from .learning import learned
 from .live import Live, described
 from .losses import mean_loss
@@ -72,8 +70,6 @@ from .transformer import (
     Predicting,
     decoder,
     encoder,
-    head_norm,
-    lens,
     network,
     norm_alone,
 )
@@ -110,7 +106,6 @@ Ends = Mapping[str, tuple[Matrix, Matrix]]
 
 
 SAMPLE_NOTE = "on: new words are drawn by their probability; off: the most probable one is taken."
-TOP_K_NOTE = "the number of experts that each word uses."
 MASKED_WORDS = Predicting(encoder_steps.LOGITS, encoder_steps.PROBABILITIES, encoder_steps.FILLED)
 """The words that belong in each place."""
 IN_SCORES = (Positions.rotary, Positions.alibi)
@@ -288,9 +283,7 @@ class Run:
         self.scoring = Scoring(tables, settings, self.weights.used, list(self._attended_words()))
         self.answers = Answers(tables, self.weights.used, self.inputs, target)
         predicting = MASKED_WORDS if settings.model.kind is Model.masked else NEXT_WORDS
-        self._vocabulary = Vocabulary(
-            tables, self.weights, settings.vocabulary, self._logit_cap, predicting
-        )
+        self._vocabulary = Vocabulary(tables, self.weights, settings.vocabulary, predicting)
         self.after_layers: list[Matrix] = []
         """What layers of the present sentence give, if the next one may not be written."""
         self._head_switches: dict[Part, Matrix] = {}
@@ -483,11 +476,8 @@ class Run:
             raise CallError(f"--hidden has no effect: {name} is given, and its columns set the width.")
 
     def attending(self, *, causal: bool, switchable: bool) -> Attending:
-        """How scores become weights, with positions and norms of queries and keys."""
+        """How scores become weights, with the positions of queries and keys."""
         s, how = self.settings, self.scoring.attending(causal=causal, switchable=switchable)
-        if s.qk_norm is not HeadNorm.none:
-            a = replace(self._norms, norm_type=s.qk_norm.value)
-            how = replace(how, head_norm=lambda x, step, part: head_norm(x, step, part, a))
         kept = self._head_switch if s.head_switches and s.controls else None
         return replace(how, rotary=self._rotary, alibi=self._alibi, kept=kept, cache=self.cache)
 
@@ -507,20 +497,12 @@ class Run:
         if s.positions is not Positions.rotary:
             return None
         note = "the larger it is, the more slowly the last pairs turn."
-        gain = "what is turned is multiplied by it, so that scores do not fade in long texts."
         base = self.scoring.option_of("rotary_base", s.rotary_base, note)
         return Rotary(
             base,
             s.rotary_pairs is RotaryPairs.neighbours,
-            s.rotary_share,
             lambda columns: self.weights.row(steps.ROTARY_FACTORS, WHOLE, columns),
-            None if s.rotary_gain == 1 else self.scoring.option_of("rotary_gain", s.rotary_gain, gain),
         )
-
-    @cached_property
-    def _logit_cap(self) -> Matrix | None:
-        cap = self.settings.logit_cap
-        return None if cap is None else self.scoring.option_of("logit_cap", cap, "no logit exceeds it.")
 
     @cached_property
     def _alibi(self) -> Alibi | None:
@@ -541,17 +523,6 @@ class Run:
             )
         if s.heads is not None or steps.W_O.symbol in weights:
             source = x if memory is None else memory
-            if s.latent is not None:
-                return latent_attention(
-                    x,
-                    source,
-                    self.weights,
-                    s.heads or 1,
-                    latent=s.latent,
-                    latent_queries=s.latent_queries,
-                    attending=how,
-                    result=steps.MIXED_OUTPUT,
-                )
             return multi_head_attention(
                 x,
                 source,
@@ -637,19 +608,12 @@ class Run:
             epsilon=self.scoring.option_of("epsilon", s.epsilon, "it keeps a norm from dividing by 0."),
             heads=s.heads or 1,
             kv_heads=s.kv_heads,
-            latent=s.latent,
-            latent_queries=s.latent_queries,
-            experts=s.experts or 0,
-            top_k=self.scoring.option_of("top_k", float(s.top_k), TOP_K_NOTE) if s.experts else None,
-            renormalize=s.renormalize,
-            shared_expert=s.shared_expert,
             layers=s.layers,
             encoder_layers=s.encoder_layers,
             decoder_layers=s.decoder_layers,
             hidden=s.hidden or 0,
             norm=s.norm.value,
             norm_type=s.norm_type.value,
-            residual=s.residual,
             norm_variance=s.norm_variance.value,
             norm_epsilon=s.norm_epsilon.value,
             dropout=self.scoring.residual,
@@ -743,13 +707,6 @@ class Run:
             return transformed(encoder(x, a), a, self.settings.transform)
         return decoder(x, None, a)
 
-    def early(self, x: Matrix, a: Architecture, layer: Part, part: Part) -> Matrix:
-        """What the last steps before the vocabulary make of the words after a layer, (n, d) each."""
-        x = lens(x, a, layer, part)
-        if self.settings.model.kind is Model.masked:
-            return transformed(x, a, self.settings.transform, part)
-        return x
-
     def encoded(self, name: str, x: Matrix) -> tuple[Matrix, ...]:
         """The words' vectors (n, d) of an encoder, preceded by the sentence's if it is wanted; that
         needs all words."""
@@ -831,17 +788,9 @@ def _both(output: Matrix) -> Results:
 
 
 def _language_model(run: Run, name: str, x: Matrix) -> Results:
-    layers: list[tuple[Matrix, Part]] = []
-    a = run.architecture
-    if run.settings.lens:
-        a = replace(a, after_layer=lambda y, part: layers.append((y, part)))
-    output = run.final(x, a)
+    output = run.final(x)
     logits, probabilities, *more = run.next_words(output)
-    after: list[Matrix] = []
-    for y, part in layers:
-        here = WHOLE.within(steps.LENS).in_layer(part.scopes[0].layer)
-        after += run.next_words(run.early(y, a, part, here), here)
-    return probabilities, *more, *after, *run.generated(x, logits), output
+    return probabilities, *more, *run.generated(x, logits), output
 
 
 MODELS: dict[Model, Callable[[Run, str, Matrix], Results]] = {

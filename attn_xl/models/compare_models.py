@@ -265,7 +265,7 @@ def _costs(
 NEEDED_SIZES = {Model.cnn: "k", Model.encoder: "m", Model.decoder: "ms", Model.encoder_decoder: "ms"}
 """The sizes besides n and d on which the costs of a model depend."""
 GATES = {Model.rnn: 1, Model.gru: 3, Model.lstm: 4}
-UNUSUAL = ("latent", "experts", "kv_heads", "norm_type", "attention")
+UNUSUAL = ("kv_heads", "norm_type", "attention")
 """Options that change what a layer costs."""
 
 

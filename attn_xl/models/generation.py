@@ -121,7 +121,7 @@ def count_kept(cache: Cache, words: int, new: int) -> Matrix:
         words: the number of first words.
         new: the number of new words.
     """
-    kept = cache.compressed or [matrix for pairs in cache.kept.values() for matrix in pairs[0]]
+    kept = [matrix for pairs in cache.kept.values() for matrix in pairs[0]]
     per_word = width(kept[0])
     for matrix in kept[1:]:
         per_word = per_word + width(matrix)

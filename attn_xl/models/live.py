@@ -4,7 +4,6 @@ enters as values, so that a large model fits a workbook."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from attn_xl.errors import CallError
@@ -45,16 +44,10 @@ class Live:
         counts = [s.encoder_layers or s.layers, s.decoder_layers or s.layers]
         layers = numbers(s.live_layers, max(counts), "layer") if s.live_layers else None
         heads = numbers(s.live_heads, s.heads or 1, "head") if s.live_heads else None
-        if heads is not None and s.latent is not None:
-            raise CallError(
-                "--live-heads does not work with --latent, whose heads share their weights."
-            )
         if heads is not None and len(heads) == s.heads:
             heads = None
         rows = None
         if s.live_rows:
-            if s.latent is not None:
-                raise CallError("--live-rows does not work with --latent. Leave out --live-rows.")
             if s.generate is not None:
                 raise CallError(
                     "--rows does not work with --generate, whose new words look at all others. Leave "
@@ -121,10 +114,6 @@ def numbers(text: str, count: int, what: str) -> tuple[int, ...]:
 def enter(x: Matrix, step: Step, part: Part) -> Matrix:
     """The numbers of a matrix as values, without how they were computed."""
     return given_step(x.values, x.rows, x.columns, step, part)
-
-
-Entered = Callable[[Step, Part], "Matrix | None"]
-"""Returns the values that a written workbook already has for a step of a part; None if it has none."""
 
 
 FILE_BYTES, OPEN_BYTES = 14, 230

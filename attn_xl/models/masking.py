@@ -22,7 +22,6 @@ from .own_masks import Attended, OwnMasks
 PADDING = ("<PAD>", "<PADDING>")
 SCALE_NOTE = "on: the scores are divided by √d_k, which keeps the softmax soft."
 WINDOW_NOTE = "the number of words that a word looks at: itself and those next to it."
-SINKS_NOTE = "the number of first words that stay visible outside the window."
 CAUSAL_NOTE = "on: no word looks at later ones."
 TEMPERATURE = (
     CELLS["temperature"],
@@ -60,12 +59,9 @@ class Scoring:
                 self._causal = switch(hides, CELLS["causal"], CAUSAL_NOTE, sheet=CONTROLS)
         elif settings.temperature is not None:
             self._temperature = self._option(settings.temperature, *TEMPERATURE)
-        self._window = self.cap = None
+        self._window = None
         if settings.window is not None:
-            width = self._option(float(settings.window), CELLS["window"], WINDOW_NOTE)
-            self._window = width, self._option(float(settings.sinks), CELLS["sinks"], SINKS_NOTE)
-        if settings.score_cap is not None:
-            self.cap = self._option(settings.score_cap, CELLS["score_cap"], "no score exceeds it.")
+            self._window = self._option(float(settings.window), CELLS["window"], WINDOW_NOTE)
         if settings.dropout:
             note = "the share of weights that are set to 0."
             self._p = self._option(settings.dropout, CELLS["dropout"], note)
@@ -101,7 +97,6 @@ class Scoring:
             normalize=s.normalize.value,
             masks=lambda rows, columns, part: self._masks_for(rows, columns, part, hides),
             dropout=self._dropping(self._p, s.dropout),
-            cap=self.cap,
         )
 
     def padding(self, words: Sequence[str]) -> tuple[str, ...]:
@@ -145,7 +140,7 @@ class Scoring:
         if own is not None:
             masks.append(self._own_mask(*own, rows, columns))
         window = self._window if steps.CROSS not in part.scopes else None
-        if causal is not False or padding or window:
+        if causal is not False or padding or window is not None:
             key = (place, tuple(rows), tuple(columns), causal)
             if key not in self._masks:
                 step = steps.COMPUTED_MASK if self._own else steps.MASK

@@ -422,15 +422,6 @@ COSINE_OF = Recipe(
     hint="Use =COS(cell of {a}); the angle is in radians. Common mistake: converting to degrees.",
     prompt="The cosine of the angle: =COS(cell of {a})",
 )
-COSINE_AND_GAIN, SINE_AND_GAIN = (
-    Recipe(
-        do=f"The {name} of the angle of {{a}} in the same place, times {{b}}.",
-        hint=f"Use ={function}(cell of {{a}})*{{b}}; the angle is in radians. Common mistake: "
-        "forgetting {b}.",
-        prompt=f"The {name} of the angle, times {{b}}: ={function}(cell of {{a}})*{{b}}",
-    )
-    for name, function in (("cosine", "COS"), ("sine", "SIN"))
-)
 SINE_OF = Recipe(
     do="The sine of the angle of {a} in the same place.",
     hint="Use =SIN(cell of {a}); the angle is in radians. Common mistake: converting to degrees.",
@@ -530,30 +521,6 @@ HIDE_FAR = Recipe(
     "0; leave out column>row where later words are visible. Common mistake: a window too wide by 1.",
     prompt="Hidden words, from 0: =IF(OR(column>row, AND(ABS(column-row)>=Window, column>=Sinks)), "
     "-1E9, 0)",
-)
-CAP = Recipe(
-    do="Divide the number of {a} by the cap, take the hyperbolic tangent, and multiply by the cap.",
-    hint="Use =TANH(cell of {a}/cap)*cap. Common mistake: forgetting to multiply by the cap again.",
-    prompt="Pressed between -cap and cap: =TANH(cell of {a}/cap)*cap",
-)
-RANK_IN_ROW = Recipe(
-    do="Rank the numbers in the row of {a}: 1 for the largest, 2 for the next. Of equal numbers, the "
-    "one further left comes first.",
-    hint="Use =RANK(cell of {a}, row of {a}); where two numbers are equal, add 1 to the rank of the "
-    "one further right. Common mistake: ranking down a column.",
-    prompt="1 for the largest of the row: =RANK(cell, row of {a})",
-)
-CHOOSE_TOP = Recipe(
-    do="Write 1 if the rank in {a} is at most {b}, and 0 if it is not.",
-    hint="Use =IF(cell of {a}<={b},1,0). Common mistake: < in place of <=.",
-    prompt="1 for the best few, 0 for the others: =IF(cell of {a}<={b},1,0)",
-)
-MIX_EXPERTS = Recipe(
-    do="Multiply what each expert makes of the word by the expert's share in {a}, and add up; a shared "
-    "expert is added as it is.",
-    hint="Use =share*cell of the expert+share*cell of the next, .... Common mistake: the share of "
-    "another word.",
-    prompt="Shares times experts, added up: =share*cell+share*cell",
 )
 WAVES = Recipe(
     do=(

@@ -1,6 +1,6 @@
 """Positions that attention sees in its scores: rotated queries and keys, and penalties on distance.
 
-Shapes: n words; d_k of a head; r, the even number of its dimensions that are turned.
+Shapes: n words; d_k of a head.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from attn_xl.errors import InputError
-from attn_xl.graph.functions import angles, columns, concat, cos, distance, sin, turned
+from attn_xl.graph.functions import angles, cos, distance, sin, turned
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.step import Part, Step
 
@@ -19,30 +19,26 @@ from . import recipes, steps
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rotary:
-    """Rotary positions: each pair of dimensions is turned by position / base^(2i / r).
+    """Rotary positions: each pair of dimensions is turned by position / base^(2i / d_k).
 
     Attributes:
         base: a scalar.
-        neighbours: whether neighbouring dimensions form a pair, instead of i and i + r/2.
-        share: the share of the dimensions that are turned.
-        factors: returns the row of factors (1, r) that the angles are multiplied by, for the labels of
-            its columns, or None: models trained on short texts turn more slowly in long ones.
-        gain: a scalar that what is turned is multiplied by, or None.
+        neighbours: whether neighbouring dimensions form a pair, instead of i and i + d_k/2.
+        factors: returns the row of factors (1, d_k) that the angles are multiplied by, for the
+            labels of its columns, or None: models trained on short texts turn more slowly in long ones.
 
     Source: Su et al., "RoFormer: Enhanced Transformer with Rotary Position Embedding" (2021), 3.2 and
-    equation (34); pairs of halves and a share of the dimensions as in Black et al., "GPT-NeoX-20B"
-    (2022), 2.1.1. Factors and gain: Peng et al., "YaRN" (2023), 3.
+    equation (34); pairs of halves as in Black et al., "GPT-NeoX-20B" (2022), 2.1.1. Factors: Llama
+    Team, "The Llama 3 Herd of Models" (2024), and its published code.
     """
 
     base: Matrix
     neighbours: bool = False
-    share: float = 1.0
     factors: Callable[[Sequence[str]], Matrix | None] = lambda _: None
-    gain: Matrix | None = None
     _made: dict[tuple[object, ...], tuple[Matrix, Matrix]] = field(default_factory=dict)
 
     def waves(self, part: Part, rows: Sequence[str], width: int, first: int) -> tuple[Matrix, Matrix]:
-        """(n, r) each: cosine and sine of the angles, made once for all heads and layers."""
+        """(n, d_k) each: cosine and sine of the angles, made once for all heads and layers."""
         place = part.every_layer.numbered(0)
         key = (place, tuple(rows), width)
         if key not in self._made:
@@ -55,44 +51,27 @@ class Rotary:
             if factors is not None:
                 angle, step = angle * factors, step.by(recipes.TURN_BY_FACTOR)
             angle = angle.as_step(step, place)
-            cosine, sine = cos(angle), sin(angle)
-            if self.gain is None:
-                waves = cosine.as_step(steps.COSINES, place), sine.as_step(steps.SINES, place)
-            else:
-                stronger = (
-                    steps.COSINES.by(recipes.COSINE_AND_GAIN),
-                    steps.SINES.by(recipes.SINE_AND_GAIN),
-                )
-                waves = (
-                    (cosine * self.gain).as_step(stronger[0], place),
-                    (sine * self.gain).as_step(stronger[1], place),
-                )
-            self._made[key] = waves
+            self._made[key] = (
+                cos(angle).as_step(steps.COSINES, place),
+                sin(angle).as_step(steps.SINES, place),
+            )
         return self._made[key]
 
     def rotated(self, x: Matrix, step: Step, part: Part, first: int = 0) -> Matrix:
-        """(n, d_k): x · cos + turned(x) · sin, in the first r dimensions. `first` is the position of
-        the first word.
+        """(n, d_k): x · cos + turned(x) · sin. `first` is the position of the first word.
 
         Raises:
-            InputError: if r is odd or 0.
+            InputError: if d_k is odd.
         """
         d = len(x.columns)
-        r = int(d * self.share)
-        if r % 2 or not r:
-            share = f" The share {self.share:g} of them is {r}." if self.share < 1 else ""
+        if d % 2:
             raise InputError(
-                f"{x.name} has {d} dimensions.{share} Rotary positions turn pairs of dimensions: give "
-                "each head an even number of them, or choose another --rotary-share."
+                f"{x.name} has {d} dimensions. Rotary positions turn pairs of dimensions: give each "
+                "head an even number of them."
             )
-        cosine, sine = self.waves(part, x.rows, r, first)
-        own = columns(x, 0, r) if r < d else x
-        ahead = turned(own, neighbours=self.neighbours).as_step(steps.TURNED_ON)
-        rotated = own * cosine + ahead * sine
-        if r < d:
-            words = f"{rotated.words}; the rest of {x.name}"
-            rotated = concat([rotated, columns(x, r, d)]).described(words)
-        return rotated.as_step(step, part)
+        cosine, sine = self.waves(part, x.rows, d, first)
+        ahead = turned(x, neighbours=self.neighbours).as_step(steps.TURNED_ON)
+        return (x * cosine + ahead * sine).as_step(step, part)
 
 
 def slope(head: int, heads: int) -> float:

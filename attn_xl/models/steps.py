@@ -13,7 +13,6 @@ from attn_xl.graph.step import Scope, Step
 from . import recipes
 
 ENCODER, DECODER = Scope("Enc", "encoder"), Scope("Dec", "decoder")
-LENS = Scope("Lens", "logit lens after")
 SELF = Scope("Self", "self-attention")
 CROSS = Scope("Cross", "cross-attention")
 TURNED = "In the file, rows and columns are swapped."
@@ -571,108 +570,6 @@ BIASED = Step(
     question="which word loses most in the row of {word}: {words}?",
     recipe=recipes.LOWER_BY_DISTANCE,
 )
-NORMED_QUERIES = Step(
-    "NormedQ",
-    note="The queries, brought to the same size. Compare the rows: none is much longer than another.",
-    purpose=(
-        "Brings every query to the same size, so that scores depend on where queries and keys point, "
-        "not on how long they are."
-    ),
-    question="if every number of {word} in {a} were doubled, how would its row of {own} change?",
-)
-NORMED_KEYS = replace(
-    NORMED_QUERIES,
-    symbol="NormedK",
-    note="The keys, brought to the same size. Compare the rows: none is much longer than another.",
-    purpose="Brings every key to the same size, so that no word stands out by the length of its key.",
-)
-NORMED_LATENT = replace(
-    NORMED_QUERIES,
-    symbol="NormedLatent",
-    note="The compressed vectors, brought to the same size. Compare the rows: none is much longer.",
-    purpose="Brings the compressed vector of each word to the same size before it is unpacked.",
-)
-NORMED_LATENT_QUERIES = replace(NORMED_LATENT, symbol="NormedLatentQ")
-CAPPED = Step(
-    "Capped",
-    note=(
-        "The scores, pressed between −cap and cap. Compare with the scores: small ones hardly change, "
-        "large ones are held back."
-    ),
-    purpose="A soft ceiling: the closer a number comes to the cap, the more slowly it grows.",
-    question="which number in the row of {word} changes most: {words}?",
-    recipe=recipes.CAP,
-)
-CAPPED_LOGITS = replace(CAPPED, symbol="CappedLogits", note=CAPPED.note.replace("scores", "logits"))
-LATENT = Step(
-    "Latent",
-    note=(
-        "Each word, compressed into a few numbers, from which all heads make their keys and values. "
-        "Compare its width with that of all K and V: only this is kept while a model writes."
-    ),
-    purpose=(
-        "Packs each word into a small parcel. Keys and values of all heads are unpacked from it, so "
-        "only the parcel has to be stored."
-    ),
-    question="how many numbers per word does {own} have, and how many does {a} have?",
-    recipe=recipes.PROJECT,
-)
-LATENT_QUERIES = replace(
-    LATENT,
-    symbol="LatentQ",
-    note=(
-        "Each word, compressed into a few numbers, from which all heads make their queries. Compare "
-        "its width with that of all Q."
-    ),
-    purpose="Packs each word into a small parcel, from which the queries of all heads are unpacked.",
-)
-CONTENT_QUERIES = replace(
-    QUERIES,
-    symbol="ContentQ",
-    note=(
-        "The part of the queries that looks for content, whatever the position. Compare the rows of a "
-        "word that occurs twice."
-    ),
-)
-CONTENT_KEYS = replace(
-    KEYS,
-    symbol="ContentK",
-    note=(
-        "The part of the keys that offers content, unpacked from the compressed vector. Compare the "
-        "rows of a word that occurs twice."
-    ),
-)
-TURNING_QUERIES = replace(
-    QUERIES,
-    symbol="PositionQ",
-    note="The part of the queries that the position turns. Compare it with what the turn makes of it.",
-)
-TURNING_KEYS = replace(
-    KEYS,
-    symbol="PositionK",
-    note="The part of the keys that the position turns. Notice that all heads share it.",
-)
-BOTH_QUERIES, BOTH_KEYS = (
-    replace(
-        step,
-        note=note,
-        purpose="Content and position side by side, so that a score is the sum of both matches.",
-        question="how many columns of {own} have been turned by the position?",
-        recipe=recipes.SIDE_BY_SIDE,
-    )
-    for step, note in (
-        (
-            QUERIES,
-            "Queries: the part for content, and beside it the turned part. Notice where the second "
-            "begins.",
-        ),
-        (
-            KEYS,
-            "Keys: the part for content, and beside it the turned part. Notice where the second "
-            "begins.",
-        ),
-    )
-)
 EMBEDDED = Step(
     "Embedded",
     note=(
@@ -767,18 +664,6 @@ MEAN_SQUARE = Step(
     recipe=recipes.MEAN_SQUARE,
     helper=True,
 )
-MEAN_AGAIN, VARIANCE_AGAIN, MEAN_SQUARE_AGAIN = (
-    replace(
-        step,
-        question=question,
-    )
-    for step, question in (
-        (MEAN, "which other norm of this layer has the same mean of {a}, and why?"),
-        (VARIANCE, "which other norm of this layer has the same variance of {a}, and why?"),
-        (MEAN_SQUARE, "which other norm of this layer has the same mean square of {a}, and why?"),
-    )
-)
-"""Those of the second of two parallel norms, which read the same rows."""
 NORM = Step(
     "Norm",
     note=(
@@ -872,76 +757,8 @@ FEED_FORWARD = Step(
     ),
     recipe=recipes.PROJECT,
 )
-EXPERT = Scope("Expert", "expert", unit="")
-SHARED = Scope("Shared", "shared expert")
 DRAWING = Scope("Drawing", "drawing")
 NEW = Scope("New", "new word", unit="", again=True)
-ROUTER = Step(
-    "Router",
-    note="How well each expert (column) fits each word. Look for the largest numbers in a row.",
-    purpose="The router compares each word with what every expert is good at, as a receptionist would.",
-    question="which experts will {word} be sent to, and which row of {b} matters most for that?",
-    recipe=recipes.PROJECT,
-)
-RANKS = Step(
-    "Ranks",
-    note="The rank of each expert for a word: 1 fits best. Look for 1 and 2 in each row.",
-    purpose="Puts the experts in order for each word, like a list of favourites.",
-    question="do all words have the same favourite expert?",
-    recipe=recipes.RANK_IN_ROW,
-)
-CHANCES = Step(
-    "Chances",
-    note="The router's numbers as shares that sum to 1. Compare with the ranks: the order is the same.",
-    purpose="Turns the router's numbers into shares of one word.",
-    question="will the expert with rank 1 also have the largest share for {word}? Why?",
-    recipe=recipes.SHARE,
-)
-CHOSEN = Step(
-    "Chosen",
-    note="1 for the experts that a word uses, 0 for the others. Change top_k and watch.",
-    purpose="Only the best few experts work on a word; the others rest.",
-    question="how many ones are there in the row of {word}?",
-    recipe=recipes.CHOOSE_TOP,
-    is_read_off=True,
-)
-SUM_OF_CHOSEN = replace(
-    SUM,
-    note="the sum of the chosen shares",
-    purpose="The sum of the shares of the chosen experts.",
-    question="what would the sum of the row of {word} be if it used all experts?",
-)
-KEPT_CHANCES = Step(
-    "Kept",
-    note="The chances of the chosen experts. Look for zeros: experts that were not chosen.",
-    purpose="What is left of the chances when the other experts rest.",
-    question="how many numbers of {word} will be 0 in {own}?",
-    recipe=recipes.MULTIPLY,
-)
-EXPERT_SHARES = Step(
-    "Shares",
-    note="How much each expert counts for each word. Look for zeros: experts that were not chosen.",
-    purpose="How much each chosen expert has to say about a word.",
-    question="which expert has the most to say about {word}, and which are not asked at all?",
-    recipe=recipes.SHARE,
-)
-PLAIN_SHARES = replace(EXPERT_SHARES, recipe=recipes.MULTIPLY)
-"""Shares that are not divided by their sum."""
-MIXTURE = Step(
-    "Mixture",
-    note=(
-        "What the experts make of each word, weighted by their shares. Compare a row with that of the "
-        "word's first expert."
-    ),
-    purpose="Each word gets a mixture of what its experts make of it, like a second opinion.",
-    question="which expert will the row of {word} resemble most, and which row of {a} tells you?",
-    recipe=recipes.MIX_EXPERTS,
-)
-MIXTURE_AND_SHARED = replace(
-    MIXTURE,
-    question="what would the row of {word} in {own} be if no other expert were chosen?",
-)
-"""A mixture to which the shared expert, its first operand, belongs."""
 LOGITS = Step(
     "Logits",
     note=(
@@ -1238,41 +1055,6 @@ W_G = Step(
     role="weight",
     source="weights",
 )
-W_R, W_DKV, W_UK, W_UV, W_KR, W_QR, W_DQ = (
-    Step(
-        symbol,
-        note=note,
-        question=_CHANGED,
-        recipe=recipes.GIVEN,
-        role="weight",
-        source="weights",
-    )
-    for symbol, note in (
-        (
-            "W_R",
-            "Learned: from each word to the experts. Look down a column: which words its expert gets.",
-        ),
-        (
-            "W_DKV",
-            "Learned: compresses each word for keys and values. Compare its width with that of W_UK.",
-        ),
-        (
-            "W_UK",
-            "Learned: unpacks the keys of all heads. Notice that each head has its block of columns.",
-        ),
-        (
-            "W_UV",
-            "Learned: unpacks the values of all heads. Notice that each head has its block of columns.",
-        ),
-        ("W_KR", "Learned: makes the part of the keys that is turned. Notice that all heads share it."),
-        (
-            "W_QR",
-            "Learned: makes the part of the queries that is turned. Notice each head's block of "
-            "columns.",
-        ),
-        ("W_DQ", "Learned: compresses each word for the queries. Compare its width with that of W_Q."),
-    )
-)
 W_P = Step(
     "W_P",
     note=(
@@ -1300,17 +1082,6 @@ BETA = Step(
     role="weight",
     source="weights",
 )
-NORMED_LETTERS = (
-    (NORMED_QUERIES, "Q"),
-    (NORMED_KEYS, "K"),
-    (NORMED_LATENT, "KV"),
-    (NORMED_LATENT_QUERIES, "DQ"),
-)
-GAMMAS, BETAS = (
-    {normed: replace(step, symbol=f"{step.symbol}_{letter}") for normed, letter in NORMED_LETTERS}
-    for step in (GAMMA, BETA)
-)
-"""Stretch and shift of the norms of queries and keys."""
 BIAS = Step(
     "b",
     note=(
@@ -1323,10 +1094,7 @@ BIAS = Step(
 )
 BIASES = {
     weights: replace(BIAS, symbol=weights.symbol.replace("W", "b"))
-    for weights in (
-        *(W_Q, W_K, W_V, W_O, W_1, W_G, W_2, W_U, W_C),
-        *(W_R, W_DKV, W_UK, W_UV, W_KR, W_QR, W_DQ),
-    )
+    for weights in (*(W_Q, W_K, W_V, W_O, W_1, W_G, W_2, W_U, W_C),)
 }
 """The bias that belongs to each of the weights."""
 

@@ -15,27 +15,22 @@ from typing import Literal, NamedTuple
 from attn_xl.errors import InputError
 from attn_xl.graph.functions import (
     activation,
-    at_most,
     best,
-    columns,
     concat,
-    rank,
     row_dot,
     row_mean,
     row_squares,
-    row_sum,
     row_variance,
     sqrt,
     width,
 )
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.step import WHOLE, Part, Step
-from attn_xl.settings import Activation, Residual
+from attn_xl.settings import Activation
 from attn_xl.text import count
 
 from . import recipes, steps
-from .attention import Attending, Dropout, Weights, capped, dropped, projected
-from .latent import latent_attention
+from .attention import Attending, Dropout, Weights, dropped, projected
 from .live import ALL, Live, enter
 from .multi_head import multi_head_attention
 from .softmax import softmax
@@ -53,18 +48,10 @@ class Architecture:
         encoder_layers, decoder_layers: the number of layers of each stack; `layers` if None.
         hidden: width of the feed-forward network if its weights are generated.
         kv_heads: the number of heads of keys and values; `heads` if None.
-        latent, latent_queries: the widths of the compressed vectors of keys and values, and of queries;
-            None without them.
         norm: "post" (the paper's): after the sum; "pre": before each sublayer.
         norm_type: "layer", or "rms": divided by the root mean square.
-        residual: whether sublayers follow each other ("sequential") or both read the layer's input:
-            "parallel", through a norm each; "parallel-one-norm".
         norm_variance: "population", divided by n, or "sample", by n − 1.
         norm_epsilon: where to add epsilon: "inside" the root, to the variance, or "outside".
-        experts: the number of experts among which a router chooses; 0 for a single network.
-        top_k: the scalar number of experts chosen for each word.
-        renormalize: whether the shares of the chosen experts are divided by their sum.
-        shared_expert: whether every word also uses another expert.
         activation: the function of the hidden layer, or of its gate if it has one.
         epsilon: the scalar that keeps a norm from dividing by 0.
         attending: how scores become weights.
@@ -80,21 +67,14 @@ class Architecture:
     epsilon: Matrix
     heads: int = 1
     kv_heads: int | None = None
-    latent: int | None = None
-    latent_queries: int | None = None
     layers: int = 1
     encoder_layers: int | None = None
     decoder_layers: int | None = None
     hidden: int = 0
     norm: Literal["post", "pre"] = "post"
     norm_type: Literal["layer", "rms"] = "layer"
-    residual: Residual = Residual.sequential
     norm_variance: Literal["population", "sample"] = "population"
     norm_epsilon: Literal["inside", "outside"] = "inside"
-    experts: int = 0
-    top_k: Matrix | None = None
-    renormalize: bool = True
-    shared_expert: bool = False
     activation: Activation = Activation.relu
     attending: Attending | None = None
     crossing: Attending | None = None
@@ -128,17 +108,6 @@ def norm_alone(x: Matrix, a: Architecture) -> Matrix:
     return _normed(x, a, None, None, step, WHOLE, step.note.format(how=_how(a)))
 
 
-def head_norm(x: Matrix, step: Step, part: Part, a: Architecture) -> Matrix:
-    """The norm of queries or keys (n, d_k), whose gamma all heads share.
-
-    Source: Dehghani et al., "Scaling Vision Transformers to 22 Billion Parameters" (2023), 2 (layer);
-    Yang et al., "Qwen3 Technical Report" (2025), 2 (rms).
-    """
-    learned = (steps.GAMMAS[step], steps.BETAS[step])
-    gamma, beta = _stretch(x, a, replace(part, head=0, number=0), learned)
-    return _normed(x, a, gamma, beta, step, part, step.note)
-
-
 def _stretch(
     x: Matrix, a: Architecture, part: Part, steps_of: tuple[Step, Step]
 ) -> tuple[Matrix | None, Matrix | None]:
@@ -162,17 +131,15 @@ def _normed(
 ) -> Matrix:
     sample, outside = a.norm_variance == "sample", a.norm_epsilon == "outside"
     rms = a.norm_type == "rms"
-    again = a.residual is Residual.parallel and part.number == 2
     if rms:
         centred = x
         variance = row_squares(x) / width(x)  # (n, 1)
-        variance = variance.as_step(steps.MEAN_SQUARE_AGAIN if again else steps.MEAN_SQUARE)
+        variance = variance.as_step(steps.MEAN_SQUARE)
         recipe = recipes.RMS_NORMS[outside, gamma is not None]
     else:
-        centred = x - row_mean(x).as_step(steps.MEAN_AGAIN if again else steps.MEAN)  # (n, d)
+        centred = x - row_mean(x).as_step(steps.MEAN)  # (n, d)
         variance = row_variance(x, sample=sample)  # (n, 1)
-        spread_of = steps.VARIANCE_AGAIN if again else steps.VARIANCE
-        variance = variance.as_step(steps.SAMPLE_VARIANCE if sample else spread_of)
+        variance = variance.as_step(steps.SAMPLE_VARIANCE if sample else steps.VARIANCE)
         recipe = recipes.NORMS[outside, gamma is not None and beta is not None]
     spread = sqrt(variance) + a.epsilon if outside else sqrt(variance + a.epsilon)
     normed = centred / spread  # (n, d)
@@ -243,55 +210,13 @@ def feed_forward(x: Matrix, a: Architecture, part: Part = WHOLE) -> Matrix:
 
 
 def network(x: Matrix, a: Architecture, part: Part = WHOLE) -> Matrix:
-    """The feed-forward network (n, d) to (n, d), or a mixture of experts; or the values it gives, if
-    it does not become formulas."""
+    """The feed-forward network (n, d) to (n, d); or the values it gives, if it does not become
+    formulas."""
     there = None if a.live.network else a.weights.entered(steps.NETWORK_ENTERED, part)
     if there is not None:
         return there
-    made = mixture(x, a, part) if a.experts else feed_forward(x, a, part)
+    made = feed_forward(x, a, part)
     return made if a.live.network else enter(made, steps.NETWORK_ENTERED, part)
-
-
-def mixture(x: Matrix, a: Architecture, part: Part = WHOLE) -> Matrix:
-    """A mixture of experts: Σ share_e · expert_e(x) over the experts whose router's number is among the
-    largest; each expert is a feed-forward network. (n, d) to (n, d).
-
-    The shares are softmax(x W_R), 0 for experts that are not chosen, and divided by their sum.
-
-    Source: Shazeer et al., "Outrageously Large Neural Networks" (2017), 2.1; Jiang et al., "Mixtral of
-    Experts" (2024), 2.1; the shared expert: Dai et al., "DeepSeekMoE" (2024), 3.2.
-    """
-    assert a.top_k is not None
-    names = tuple(f"expert {e + 1}" for e in range(a.experts))
-    w_r = a.weights.matrix(steps.W_R, part, x.columns, a.experts, names)
-    if len(w_r.columns) != a.experts:
-        raise InputError(
-            f"{part.name('W_R')} has {count(len(w_r.columns), 'column')}, but --experts is "
-            f"{a.experts}. Give it a column for each expert."
-        )
-    b_r = a.weights.row(steps.BIASES[steps.W_R], part, w_r.columns)
-    router = replace(projected(x, w_r, b_r, steps.ROUTER, part), columns=names)  # (n, experts)
-    ranks = rank(router).as_step(steps.RANKS, part)
-    chances = softmax(router).as_step(steps.CHANCES, part)
-    chosen = at_most(ranks, a.top_k).as_step(steps.CHOSEN, part)
-    shares = chances * chosen  # (n, experts)
-    if a.renormalize:
-        kept = shares.as_step(steps.KEPT_CHANCES, part)
-        shares = kept / row_sum(kept).as_step(steps.SUM_OF_CHOSEN)
-    shares = shares.as_step(steps.EXPERT_SHARES if a.renormalize else steps.PLAIN_SHARES, part)
-    total: Matrix | None = None
-    if a.shared_expert:
-        total = feed_forward(x, a, part.within(steps.SHARED))
-    for e in range(a.experts):
-        made = feed_forward(x, a, part.within(steps.EXPERT._replace(layer=e + 1)))
-        part_of = columns(shares, e, e + 1) * made
-        total = part_of if total is None else total + part_of
-    assert total is not None
-    total = total.described(
-        "shares × experts + shared expert" if a.shared_expert else "shares × experts"
-    )
-    mixed = steps.MIXTURE_AND_SHARED if a.shared_expert else steps.MIXTURE
-    return total.as_step(mixed, part)
 
 
 def _sublayer(x: Matrix, run: Sublayer, a: Architecture, part: Part, number: int) -> Matrix:
@@ -309,45 +234,8 @@ def _beside(x: Matrix, made: Matrix, a: Architecture) -> Matrix:
     return x if len(x.rows) == len(made.rows) else a.live.of_words(x)
 
 
-def _two_sublayers(
-    x: Matrix, attend: Sublayer, network: Sublayer, a: Architecture, part: Part
-) -> Matrix:
-    """(n, d) to (n, d): attention and feed-forward network, one after the other or side by side:
-    x + attend(norm(x)) + network(norm(x)).
-
-    Source: Wang, Komatsuzaki, "GPT-J-6B" (2021); Chowdhery et al., "PaLM" (2022), 2.
-    """
-    if a.residual is Residual.sequential:
-        return _sublayer(_sublayer(x, attend, a, part, 1), network, a, part, 2)
-    one_norm = a.residual is Residual.parallel_one_norm
-    first = norm(
-        x,
-        a,
-        part.numbered(1),
-        "Norm before both steps" if one_norm else "Norm before attention",
-    )
-    second = first if one_norm else norm(x, a, part.numbered(2), "Norm before the network")
-    looked = attend(first)
-    total = _beside(x, looked, a)
-    for number, made in enumerate((looked, network(_beside(second, looked, a))), 1):
-        here = part.numbered(number)
-        total = total + dropped(made, a.dropout, steps.RESIDUAL_MASK, steps.RESIDUAL, here)
-    return total.as_step(steps.SKIP.by(recipes.ADD_THREE), part)
-
-
 def attention(x: Matrix, memory: Matrix, a: Architecture, how: Attending | None, part: Part) -> Matrix:
-    """Multi-head or latent attention of x (n, d) to memory (m, d)."""
-    if a.latent is not None:
-        return latent_attention(
-            x,
-            memory,
-            a.weights,
-            a.heads,
-            latent=a.latent,
-            latent_queries=a.latent_queries,
-            attending=how,
-            part=part,
-        )
+    """Multi-head attention of x (n, d) to memory (m, d)."""
     return multi_head_attention(
         x,
         memory,
@@ -366,7 +254,7 @@ def encoder_layer(x: Matrix, a: Architecture, part: Part) -> Matrix:
     def attend(y: Matrix) -> Matrix:
         return attention(y, y, a, a.attending, part)
 
-    return _two_sublayers(x, attend, lambda y: network(y, a, part), a, part)
+    return _sublayer(_sublayer(x, attend, a, part, 1), lambda y: network(y, a, part), a, part, 2)
 
 
 def decoder_layer(x: Matrix, memory: Matrix | None, a: Architecture, part: Part) -> Matrix:
@@ -386,7 +274,7 @@ def decoder_layer(x: Matrix, memory: Matrix | None, a: Architecture, part: Part)
         return network(y, a, part)
 
     if memory is None:
-        return _two_sublayers(x, attend, think, a, part)
+        return _sublayer(_sublayer(x, attend, a, part, 1), think, a, part, 2)
     x = _sublayer(_sublayer(x, attend, a, part, 1), cross, a, part, 2)
     return _sublayer(x, think, a, part, 3)
 
@@ -451,22 +339,6 @@ def _last_norm(x: Matrix, a: Architecture, stack: Part) -> Matrix:
     return x
 
 
-def lens(x: Matrix, a: Architecture, layer: Part, part: Part) -> Matrix:
-    """What the last norm makes of the words after a layer, (n, d) to (n, d), as a step of `part`.
-
-    Source: nostalgebraist, "interpreting GPT: the logit lens" (2020).
-    """
-    stack = layer.in_layer(0)
-    if a.norm != "pre" and stack.name(steps.GAMMA.symbol) not in a.weights:
-        return x
-    return norm(x, a, part, "The last norm, after this layer already", learned=stack)
-
-
-def transformer(source: Matrix, target: Matrix, a: Architecture) -> Matrix:
-    """Encoder and decoder: from source (m, d) and target (n, d) to (n, d)."""
-    return decoder(target, encoder(source, a), a)
-
-
 class Predicting(NamedTuple):
     """The steps of a prediction of words: the logits, the probabilities, and the most probable word."""
 
@@ -484,7 +356,6 @@ def next_words(
     vocabulary: Matrix | None,
     w_u: Matrix | None = None,
     b_u: Matrix | None = None,
-    cap: Matrix | None = None,
     others: Matrix | None = None,
     part: Part = WHOLE,
     predicting: Predicting = NEXT_WORDS,
@@ -496,7 +367,6 @@ def next_words(
         vocabulary: an embedding for each of v words, (v, d), used as the last weights without `w_u`.
         w_u: the last weights, (d, v).
         b_u: bias row to add, (1, v).
-        cap: a scalar that no logit exceeds.
         others: the logit of all other words together, (n, 1), if these are not all.
         part: the part of the model that the steps belong to.
         predicting: the steps of the results.
@@ -517,11 +387,7 @@ def next_words(
     if b_u is not None:
         product, step = product + b_u, step.by(bias)
     if others is not None:
-        product = concat([product if cap is None else capped(product, cap), others])
-        logits = product.as_step(step, part)
-    else:
-        logits = product.as_step(step, part)
-        if cap is not None:
-            logits = capped(logits, cap).as_step(steps.CAPPED_LOGITS, part)
+        product = concat([product, others])
+    logits = product.as_step(step, part)
     probabilities = softmax(logits).as_step(predicting.probabilities, part)
     return logits, probabilities, best(probabilities).as_step(predicting.word, part)

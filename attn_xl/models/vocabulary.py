@@ -30,7 +30,6 @@ class Vocabulary:
     Args:
         shown: `all`; `used`, for the words of the sentences; or `top:50`, for the most probable ones
             after each sentence.
-        cap: a scalar that no logit exceeds.
         predicting: the steps of the results.
     """
 
@@ -39,10 +38,9 @@ class Vocabulary:
         tables: Tables,
         weights: SheetWeights,
         shown: str,
-        cap: Matrix | None = None,
         predicting: Predicting = NEXT_WORDS,
     ) -> None:
-        self._cap, self._predicting = cap, predicting
+        self._predicting = predicting
         self._tables, self._weights, self._shown = tables, weights, shown
         self._embeddings: Matrix | None = None
         self._columns: Matrix | None = None
@@ -102,7 +100,7 @@ class Vocabulary:
         others: Matrix | None,
         part: Part,
     ) -> tuple[Matrix, ...]:
-        return next_words(x, vocabulary, w_u, b_u, self._cap, others, part, self._predicting)
+        return next_words(x, vocabulary, w_u, b_u, others, part, self._predicting)
 
     def embeddings(self, x: Matrix) -> Matrix:
         """The embedding of every word, (v, d), for a model that writes on after x (n, d).
@@ -178,11 +176,7 @@ class Vocabulary:
             for start in range(0, len(values), AT_ONCE)
         ]
         logits = np.hstack(made)
-        logits = logits if bias is None else logits + bias.values
-        if self._cap is None:
-            return logits
-        cap = self._cap.values
-        return np.asarray(cap * np.tanh(logits / cap))
+        return logits if bias is None else logits + bias.values
 
     def _choice(
         self, table: Table, turned: bool, words: Sequence[str], finals: Sequence[Numbers]

@@ -22,7 +22,6 @@ from .attention import Weights
 
 READABLE = (-1.0, -0.5, 0.0, 0.5, 1.0)
 _MADE_UP = {steps.GAMMA: 1.0, steps.BETA: 0.0, recurrent_steps.H_0: 0.0, recurrent_steps.C_0: 0.0}
-_MADE_UP |= dict.fromkeys(steps.GAMMAS.values(), 1.0) | dict.fromkeys(steps.BETAS.values(), 0.0)
 """Scale and shift of a norm without learned weights; the state before the first word."""
 _LETTERS = {steps.W_1: "h", steps.W_2: "f"}
 """Prefixes of column labels that are not the last letter of the weights' name."""

@@ -41,7 +41,6 @@ _COLUMN = re.compile(rb' r="([A-Za-z]+)\d')
 _FAR_ROW = re.compile(rb' r="[A-Za-z]+(\d{5,})"')
 _STRINGS = "xl/sharedStrings.xml"
 _COUNT = re.compile(rb"ount\s*=\s*[\"']\s*\+?(\d+)")
-_AFTER_TAG = (b" ", b">", b"/", b"\t", b"\n", b"\r")
 _NPY = b"\x93NUMPY"
 
 

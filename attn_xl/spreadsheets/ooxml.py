@@ -15,10 +15,6 @@ from functools import cached_property
 from typing import Any
 from xml.parsers import expat
 
-MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-LINKS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
-
 Attributes = dict[str, str]
 Relations = dict[str, tuple[str, str]]
 """By id: the kind (`worksheet`) and the target part."""
@@ -120,11 +116,6 @@ def tag_of(xml: bytes, name: str) -> Attributes:
     tags: list[Attributes] = []
     parse(xml, lambda tag, attributes: tags.append(attributes) if tag == name else None)
     return tags[0] if tags else {}
-
-
-def is_true(value: str | None) -> bool:
-    """Whether a boolean attribute is true."""
-    return value in ("1", "true")
 
 
 def _shared_texts(xml: bytes) -> list[str]:

@@ -17,7 +17,7 @@ from .labels import Table
 WordsIn = Literal["rows", "columns"]
 
 _WEIGHT_SHEET = re.compile(
-    r"\s*((?:enc|dec|layer)\d*\.)?((?:self|cross|forward|backward|shared|expert\d+|pooler|transform)\.)?"
+    r"\s*((?:enc|dec|layer)\d*\.)?((?:self|cross|forward|backward|pooler|transform)\.)?"
     r"(?:([wb])(?:[ _-]?([qkvo12])|[ _-](u|c|g|p|r|dkv|uk|uv|kr|qr|dq))"
     r"|(gamma|beta)(_(?:q|k|kv|dq))?|(vocabulary|mask|segment)"
     r"|(w_[ifgcrznh]|u_[ifgcorznh]|b_u?[ifgcorznh]|b_uo|w_(?:before|here|after|conv)|b_conv|[hc]_0))"

@@ -31,8 +31,6 @@ from attn_xl.workbook.xlsx.styles import Styles, set_text
 from .arrange import arrange
 from .templates import COVER, DEFAULT, MATRIX, find_template, load_template
 
-MOST_WORDS = 72
-"""Characters: the widest column of steps in words, in other languages than English."""
 CALCULATION_ID = 191029
 """The calculation engine of Excel 2019 and 365. With a lower number, they recalculate on loading and
 ask to save."""

@@ -47,7 +47,7 @@ def test_a_whole_language_model(written: Path) -> None:
     assert written.stat().st_size < 2_000_000
     book = openpyxl.load_workbook(written)
     names = book.sheetnames
-    assert {"Overview", "Controls", "Dec1.Heads", "Dec1", "Dec2.Heads", "Dec2", "Lens1"} <= {*names}
+    assert {"Overview", "Controls", "Dec1.Heads", "Dec1", "Dec2.Heads", "Dec2"} <= {*names}
     heads = book["Dec1.Heads"]
     first = heads["A5"].value or heads["A4"].value
     assert "head 1" in str(first)

@@ -26,20 +26,12 @@ from transformers import (
     DistilBertModel,
     GPT2Config,
     GPT2LMHeadModel,
-    GPTJConfig,
-    GPTJForCausalLM,
-    GPTNeoXConfig,
-    GPTNeoXForCausalLM,
     LlamaConfig,
     LlamaForCausalLM,
     MistralConfig,
     MistralForCausalLM,
-    PhiConfig,
-    PhiForCausalLM,
     Qwen2Config,
     Qwen2ForCausalLM,
-    Qwen3Config,
-    Qwen3ForCausalLM,
     RobertaConfig,
     RobertaForMaskedLM,
     RobertaModel,
@@ -93,13 +85,6 @@ MODELS: dict[str, tuple[type, Any, torch.dtype]] = {
         torch.float16,
     ),
     "qwen2": (Qwen2ForCausalLM, Qwen2Config(**_NEW, tie_word_embeddings=True), torch.float32),
-    "qwen3": (Qwen3ForCausalLM, Qwen3Config(**_NEW, head_dim=6), torch.float32),
-    "gpt_neox": (GPTNeoXForCausalLM, GPTNeoXConfig(**_OLD, rotary_pct=0.5), torch.float32),
-    "gpt_neox-sequential": (
-        GPTNeoXForCausalLM,
-        GPTNeoXConfig(**_OLD, rotary_pct=1.0, use_parallel_residual=False),
-        torch.float16,
-    ),
     "bert-masked": (BertForMaskedLM, BertConfig(**_OLD, hidden_act="gelu_new"), torch.float32),
     "roberta-masked": (
         RobertaForMaskedLM,
@@ -114,13 +99,6 @@ MODELS: dict[str, tuple[type, Any, torch.dtype]] = {
         ),
         torch.float32,
     ),
-    "gptj": (
-        GPTJForCausalLM,
-        GPTJConfig(
-            vocab_size=len(WORDS), n_embd=16, n_layer=2, n_head=2, n_positions=16, rotary_dim=4
-        ),
-        torch.float32,
-    ),
     "gpt2-untied": (
         GPT2LMHeadModel,
         GPT2Config(
@@ -130,37 +108,9 @@ MODELS: dict[str, tuple[type, Any, torch.dtype]] = {
         torch.float32,
     ),
     "mistral-window": (MistralForCausalLM, MistralConfig(**_NEW, sliding_window=3), torch.float16),
-    "gpt_neox-no-bias": (
-        GPTNeoXForCausalLM,
-        GPTNeoXConfig(**_OLD, rotary_pct=0.5, attention_bias=False, tie_word_embeddings=True),
-        torch.float16,
-    ),
-    "phi": (PhiForCausalLM, PhiConfig(**_OLD), torch.float32),
     "llama-linear": (
         LlamaForCausalLM,
         LlamaConfig(**_NEW, rope_scaling={"rope_type": "linear", "factor": 4.0}),
-        torch.float32,
-    ),
-    "llama-yarn": (
-        LlamaForCausalLM,
-        LlamaConfig(
-            **{**_NEW, "hidden_size": 32, "max_position_embeddings": 64},
-            rope_scaling={
-                "rope_type": "yarn",
-                "factor": 4.0,
-                "original_max_position_embeddings": 16,
-                "beta_fast": 2.0,
-                "beta_slow": 0.5,
-            },
-        ),
-        torch.float32,
-    ),
-    "llama-dynamic": (
-        LlamaForCausalLM,
-        LlamaConfig(
-            **{**_NEW, "max_position_embeddings": 4},
-            rope_scaling={"rope_type": "dynamic", "factor": 4.0},
-        ),
         torch.float32,
     ),
 }  # fmt: skip

@@ -49,7 +49,6 @@ from attn_xl.graph.operations.reductions import (
     ColumnSum,
     ColumnVariance,
     Largest,
-    Rank,
     RunningSum,
     Width,
 )
@@ -105,7 +104,6 @@ PRIMITIVES: tuple[Operation, ...] = (
     VARIANCE,
     SAMPLE_VARIANCE,
     SQUARES,
-    Rank(),
     RunningSum(),
     Width(),
     Gather(((0, 0),)),

@@ -120,7 +120,6 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "Variance": (lambda: f.row_variance(X), False),
     "SampleVariance": (lambda: f.row_variance(X, sample=True), False),
     "Squares": (lambda: f.row_squares(X), False),
-    "Rank": (lambda: f.rank(X @ SQUARE * 0 + X), False),
     "RunningSum": (lambda: f.running_sum(X), False),
     "Width": (lambda: f.width(X), True),
     "Gather": (lambda: f.gather([(X, 1), (Y, 0)], ["a", "b"]), False),
@@ -156,8 +155,8 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
 """An example of each operation, and whether it has a formula for the whole matrix."""
 
 
-def window() -> tuple[Matrix, Matrix]:
-    return f.option(2.0, "Window", ""), f.option(1.0, "Sinks", "")
+def window() -> Matrix:
+    return f.option(2.0, "Window", "")
 
 
 OF_GRADIENTS = {
@@ -227,7 +226,6 @@ EXAMPLES: dict[str, Callable[[], Matrix]] = {
     "columns of rows": lambda: f.columns(f.columns(SQUARE.T, 0, 2).T, 1, 3) @ f.columns(X, 0, 2).T,
     "positions": lambda: X + f.sinusoid(X * 2),
     "a rotation": lambda: f.turned(f.concat([X, X * 2]), neighbours=False) @ f.concat([X, Y]).T,
-    "ranks of columns": lambda: f.rank(X.T) + f.rank((X @ SQUARE) * 0).T,
     "a window": lambda: softmax(SQUARE + f.mask(SQUARE.rows, SQUARE.columns, window=window())),
     "later words in a window": lambda: softmax(
         SQUARE + f.mask(SQUARE.rows, SQUARE.columns, causal=True, window=window())
@@ -421,10 +419,7 @@ Expression.steps = {
     "draw": lambda self, x, n, m, depth: x * f.next_draw(f.option(5.0, f"O{next(names)}", "")) / 2**31,
     "running": lambda self, x, n, m, depth: f.running_sum(x) + f.counted(2, x.rows),
     "distance": lambda self, x, n, m, depth: x - f.distance(x) / 4,
-    "ranks": lambda self, x, n, m, depth: f.rank(x) + x,
-    "the best few": lambda self, x, n, m, depth: (
-        x * f.at_most(f.rank(x), f.option(2.0, f"O{next(names)}", ""))
-    ),
+    "the best few": lambda self, x, n, m, depth: x * f.at_most(x, f.option(2.0, f"O{next(names)}", "")),
     "softmax": lambda self, x, n, m, depth: softmax(x),
     "masked": Expression.masked,
     "maximum": lambda self, x, n, m, depth: x - f.row_maximum(x),

@@ -36,7 +36,6 @@ WITHOUT = {
     "Largest",
     "Here",
     "AtMost",
-    "Rank",
     "Distance",
     "NextDraw",
     "Count",
@@ -80,11 +79,9 @@ def kinks(loss: Matrix) -> Iterator[float]:
     for node in walk([loss]):
         if isinstance(node.operation, Relu):
             yield float(np.abs(node.parents[0].values).min())
-        elif node.operation is not None and type(node.operation).__name__ in ("Maximum", "Rank"):
+        elif node.operation is not None and type(node.operation).__name__ == "Maximum":
             ordered = np.sort(node.parents[0].values, axis=1)
-            if type(node.operation).__name__ == "Rank":
-                yield float(np.diff(ordered, axis=1).min(initial=1.0))
-            elif ordered.shape[1] > 1:
+            if ordered.shape[1] > 1:
                 yield float((ordered[:, -1] - ordered[:, -2]).min())
 
 

@@ -39,7 +39,7 @@ ALL = sorted(
     path.stem
     for path in SAMPLES.glob("*.xlsx")
     if not path.stem.endswith(("-attention", "-lesson"))
-    and path.stem not in ("softmax", "norm", "rms-norm", "feed-forward", "experts")  # single blocks
+    and path.stem not in ("softmax", "norm", "rms-norm", "feed-forward")  # single blocks
     and path.stem not in ("cnn", "rnn", "lstm", "gru", "given-weights")  # models without scores
 )
 CAUSAL_ALWAYS = (Model.decoder, Model.encoder_decoder, Model.decoder_only)

@@ -78,7 +78,7 @@ def test_every_step_of_its_trace(judge: Any, folder: Path) -> None:
     trace = Tracer()
     judge(IDS, trace=trace)
     tables = attn_xl.read_tables(folder, text=" ".join(f"t{i}" for i in IDS))
-    (graph,) = attn_xl.attend(tables, vocabulary="all", lens=False, rotary_pairs=PAIRS).values()
+    (graph,) = attn_xl.attend(tables, vocabulary="all", rotary_pairs=PAIRS).values()
     steps = {
         "norm.attn": "Norm_1",
         "attn.q": "Q_{}",

@@ -68,9 +68,7 @@ def test_a_part_of_a_model(choice: dict[str, Any], model: attn_xl.TrainedModel, 
 
 
 @alike
-@pytest.mark.parametrize(
-    "family", ["gpt2", "gpt_neox", "llama-3", "qwen2", "qwen3", "mistral", "distilbert"]
-)
+@pytest.mark.parametrize("family", ["gpt2", "llama-3", "qwen2", "mistral", "distilbert"])
 def test_one_head_of_every_family(family: str) -> None:
     model = attn_xl.load_model(DATA / family)
     text = "the cat chased the mouse"
@@ -91,7 +89,7 @@ def test_several_heads_with_biases(family: str, heads: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("family", "stack", "options"), [("distilbert", "Enc", {}), ("gpt2", "Dec", {"lens": False})]
+    ("family", "stack", "options"), [("distilbert", "Enc", {}), ("gpt2", "Dec", {})]
 )
 def test_a_layer_is_written_that_no_written_layer_reads(
     family: str, stack: str, options: dict[str, Any], tmp_path: Path
@@ -110,7 +108,7 @@ def test_a_layer_is_written_that_no_written_layer_reads(
 
 
 FAMILIES = [
-    "roberta", "distilbert-masked", "gpt2", "gpt_neox", "gptj", "llama-yarn", "mistral-window", "qwen3"
+    "roberta", "distilbert-masked", "gpt2", "llama-linear", "mistral-window"
 ]  # fmt: skip
 
 
@@ -166,15 +164,6 @@ def test_probabilities_stay_exact_with_few_words(model: attn_xl.TrainedModel) ->
     for word in shown[:-1]:
         assert np.allclose(few["Probabilities"][:, word], whole["Probabilities"][:, word], atol=1e-13)
     assert np.allclose(few["Probabilities"].values.sum(axis=1), 1)
-
-
-def test_the_lens_of_the_last_layer_is_the_prediction(model: attn_xl.TrainedModel) -> None:
-    (graph,) = model(TEXT).values()
-    after = graph["Dec1.Sum_2"].values
-    normed = after / np.sqrt((after**2).mean(axis=1, keepdims=True) + 1e-5) * graph["Dec.gamma"].values
-    logits = normed @ graph["Vocabulary"].values.T
-    assert np.allclose(graph["Lens1.Logits"].values, logits, atol=1e-12)
-    assert "Lens2.Logits" not in graph  # it would be the prediction itself
 
 
 def test_a_head_is_removed_in_the_workbook(model: attn_xl.TrainedModel, tmp_path: Path) -> None:

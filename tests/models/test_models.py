@@ -24,7 +24,7 @@ from attn_xl.graph.step import WHOLE, Part
 from attn_xl.models.attention import Attending, attention_mask, positioned
 from attn_xl.models.build import attend
 from attn_xl.models.steps import MASK
-from attn_xl.models.transformer import Architecture, transformer
+from attn_xl.models.transformer import Architecture, decoder, encoder
 from attn_xl.models.weights import SheetWeights
 from attn_xl.settings import Activation, Model, Norm, Normalize, Positions
 from attn_xl.workbook.write import write_workbook
@@ -304,11 +304,9 @@ def test_the_whole_transformer_is_an_encoder_and_a_decoder() -> None:
             masks=lambda n, m, part: [attention_mask(n, m, MASK, part, causal=True, padding=())]
         ),
     )
-    whole = transformer(
-        positioned(attn_xl.given(graph["Source"].values, rows["source"], "abcd", "Source")),
-        positioned(attn_xl.given(graph["Input"].values, rows["target"], "abcd", "Input")),
-        architecture,
-    )
+    source = positioned(attn_xl.given(graph["Source"].values, rows["source"], "abcd", "Source"))
+    target = positioned(attn_xl.given(graph["Input"].values, rows["target"], "abcd", "Input"))
+    whole = decoder(target, encoder(source, architecture), architecture)
     assert (whole.values == graph["Dec.Norm"].values).all()
 
 

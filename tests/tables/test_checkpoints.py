@@ -207,11 +207,10 @@ def test_the_words_the_weights_and_the_settings_come_from_three_files(
     changed(Tensors(TINY), tiny / "other.safetensors", lambda t: t["model.norm.weight"].fill(2))
     x = attn_xl.read_tables(TINY, text="the cat ran").sentences[TINY.name]
     rows = [["", *x.columns], *([word, *numbers] for word, numbers in zip(x.rows, x.values.tolist()))]
-    file = make({"s": rows, "Settings": [["epsilon", 0.5], ["lens", False]]})
+    file = make({"s": rows, "Settings": [["epsilon", 0.5]]})
     graph = attn_xl.attend(attn_xl.read_tables(file, weights=tiny / "other.safetensors"))["s"]
     assert set(graph["Dec.gamma"].values[0]) == {2.0}
     assert graph["epsilon"].values == 0.5
-    assert not any(name.startswith("Lens") for name in graph)
     bert = Path(shutil.copytree(DATA / "bert", tiny / "bert"))
     (bert / "tokenizer.json").unlink()
     rows = [["", *(f"d{i}" for i in range(8))], ["cat", *range(8)], ["mat", *range(8, 0, -1)]]
@@ -311,13 +310,14 @@ def refused(folder: Path, says: str, text: str = "the cat") -> None:
         (lambda c: c.pop("num_attention_heads"), "num_attention_heads is missing"),
         (lambda c: c.pop("rms_norm_eps"), "rms_norm_eps is missing"),
         (lambda c: c.update(hidden_act="tanh"), "hidden_act is 'tanh'; attn-xl computes silu"),
-        (lambda c: c.update(rope_scaling={"rope_type": "yarn"}), "of type 'yarn' need factor"),
+        (lambda c: c.update(rope_scaling={"rope_type": "linear"}), "of type 'linear' need factor"),
+        (lambda c: c.update(model_type="gpt_neox"), "needs attention and feed-forward network side by"),
         (
             lambda c: c.update(rope_scaling={"rope_type": "longrope"}),
-            "'longrope'.* 'yarn', 'dynamic'",
+            "'longrope'.* 'linear', 'llama3'",
         ),
         (
-            lambda c: c.update(rope_scaling={"rope_type": "yarn", "factor": -2}),
+            lambda c: c.update(rope_scaling={"rope_type": "linear", "factor": -2}),
             "factor is -2; it takes a number above 0",
         ),
         (lambda c: c.update(model_type="deepseek_v3"), "needs a router with sigmoid scores.* llama"),
@@ -389,7 +389,7 @@ def test_a_text_longer_than_the_model_takes() -> None:
 def test_a_model_writes_on_within_its_positions(family: str) -> None:
     """As many learned positions as the text has in the end; the numbers of a pass over all of it."""
     model = attn_xl.load_model(DATA / family)
-    if model.settings["model"] != "decoder-only" or family == "llama-dynamic":
+    if model.settings["model"] != "decoder-only":
         return
     ids = expected(family)["ids"].tolist()
     (graph,) = model(TEXT, generate=3).values()
@@ -403,10 +403,7 @@ def test_a_model_writes_on_within_its_positions(family: str) -> None:
 
 def test_a_model_does_not_write_beyond_its_positions(family: str) -> None:
     model = attn_xl.load_model(DATA / family)
-    if family == "llama-dynamic":
-        with pytest.raises(CallError, match="change with the length"):
-            model(TEXT, generate=2)
-    if family in ("gpt2", "gptj"):
+    if family == "gpt2":
         with pytest.raises(CallError, match=r"generate: gives \d+ tokens, but .* takes 16"):
             model(TEXT, generate=10)
 

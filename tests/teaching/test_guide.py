@@ -48,15 +48,11 @@ SETTINGS = {
             "random_weights": 1,
             "heads": 2,
             "positions": "rotary",
-            "latent": 2,
-            "latent_queries": 2,
-            "qk_norm": "rms",
         }
     ],
     "language-model": [
         {
             "model": Model.decoder_only,
-            "logit_cap": 2.0,
             "random_weights": 1,
             "generate": 1,
             "controls": True,
@@ -146,10 +142,8 @@ def test_the_samples_use_all_the_words_there_are() -> None:
 
 
 OF_TRAINED_MODELS = {
-    "COSINE_AND_GAIN",
     "MIX_AND_SWITCH",
     "PROJECT_AND_ADD_OTHERS",
-    "SINE_AND_GAIN",
     "TURN_BY_FACTOR",
 }
 """Recipes of options that only trained models have in tests: test_live.py, test_checkpoints.py."""

@@ -45,7 +45,6 @@ from attn_xl.graph.functions import (
     option,
     picked,
     power,
-    rank,
     rounded,
     row_maximum,
     row_mean,
@@ -184,13 +183,10 @@ CASES: dict[str, Callable[[], Matrix]] = {
     "NextDraw": lambda: next_draw(option(7.0, "Seed", "")),
     "RunningSum": lambda: running_sum(X) * 2,
     "Count": lambda: counted(3, X.rows),
-    "Rank": lambda: rank(X),
     "Angle": lambda: angles(option(50.0, "Base", ""), X.rows, 4, neighbours=False, first=3),
     "QuarterTurn": lambda: turned(columns(X, 0, 2) * 2, neighbours=True),
     "Distance": lambda: distance(X),
-    "Mask, window": lambda: mask(
-        X.rows, X.columns, causal=True, window=(option(1.0, "Window", ""), option(0.0, "Sinks", ""))
-    ),
+    "Mask, window": lambda: mask(X.rows, X.columns, causal=True, window=option(1.0, "Window", "")),
     "MAXIMUM": lambda: row_maximum(X),
     "SUM": lambda: row_sum(X),
     "MEAN": lambda: row_mean(X),

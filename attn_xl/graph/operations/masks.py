@@ -20,8 +20,8 @@ HIDDEN = -1e9
 class Mask(Operation):
     """0 where a word may look, a large negative number where it may not: at later words (causal), at
     words that fill up a sentence (padding), at words too far away (window). Operands: a switch that
-    turns causal on or off, if `switched`; the width of the window and the number of first words that
-    stay visible, if `window`. `first` is the place of the first row's word, from 0."""
+    turns causal on or off, if `switched`; the width of the window, if `window`. `first` is the
+    place of the first row's word, from 0."""
 
     noun: ClassVar[str] = "Mask"
     reads_texts: ClassVar[bool] = True
@@ -43,10 +43,8 @@ class Mask(Operation):
         if self._hides_later(operands):
             hidden |= np.triu(np.ones(hidden.shape, dtype=bool), 1 + self.first)
         if self.window:
-            width, sinks = (operand[0, 0] for operand in operands[-2:])
-            places = np.arange(hidden.shape[1])
-            distances = np.abs(np.arange(self.rows)[:, None] + self.first - places)
-            hidden |= (distances >= width) & (places >= sinks)
+            here = np.arange(self.rows)[:, None] + self.first
+            hidden |= np.abs(here - np.arange(hidden.shape[1])) >= operands[-1][0, 0]
         return np.where(hidden, HIDDEN, 0.0)
 
     def formula(self, row: int, column: int, *operands: Operand) -> str:
@@ -60,8 +58,7 @@ class Mask(Operation):
         for word in self.padding:
             conditions.append(f"{own.heading(column)}={own.literal(word)}")
         if self.window:
-            width, sinks = (operand.cell(0) for operand in given[-2:])
-            conditions.append(f"AND(ABS({there}-({here}))>={width},{there}>={sinks})")
+            conditions.append(f"ABS({there}-({here}))>={given[-1].cell(0)}")
         test = conditions[0] if len(conditions) == 1 else f"OR({','.join(conditions)})"
         return f"IF({test},{HIDDEN:.0f},0)"  # not every program reads 1E+9
 
@@ -69,7 +66,7 @@ class Mask(Operation):
         later = "later words, if Causal is on" if self.switched else "later words"
         kinds = [later] * (self.causal or self.switched)
         kinds += [", ".join(self.padding)] * bool(self.padding)
-        kinds += [f"words {operands[-2]} or more away"] if self.window else []
+        kinds += [f"words {operands[-1]} or more away"] if self.window else []
         hidden = f"{HIDDEN:.0e}".replace("e+0", "e")
         return f"{hidden} hides {' and '.join(kinds)}"
 

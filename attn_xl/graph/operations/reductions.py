@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 MOST_ARGUMENTS = 30
 """Arguments of a function; older spreadsheet programs take no more."""
-EQUAL = 1e-12
-"""Numbers whose difference is no larger have the same rank."""
 
 
 class Reduction(Operation):
@@ -204,42 +202,6 @@ class RunningSum(Operation):
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         return Sum().of(d, columns=["sum"]).in_cells - self.of(d) + d
-
-
-class Rank(Operation):
-    """The place of each number within its row, from the largest, 1; of equal ones the first goes first:
-    1 and how many are larger, or equal and further left. Numbers that differ by no more
-    than 1E-12 are equal, since programs differ in what they make of smaller differences.
-    """
-
-    noun: ClassVar[str] = "Ranks"
-    binds: ClassVar[int] = 1
-    reads = (Reads.row,)
-
-    def numbers(self, *operands: Numbers) -> Numbers:
-        (x,) = operands
-        above = x[:, None, :] - x[:, :, None]  # (n, m, m): by how much others are larger
-        right = np.triu(np.ones(above.shape[1:], dtype=bool), 1)
-        larger = np.where(right, above > EQUAL, (above > -EQUAL) & right.T)
-        ranks = 1.0 + larger.sum(axis=2)
-        return np.where(np.isnan(x).any(axis=1, keepdims=True), np.nan, ranks)
-
-    def formula(self, row: int, column: int, *operands: Operand) -> str:
-        (x,) = operands
-        number, others = x.cell(column), x.row()
-        place = "ROW" if x.is_transposed else "COLUMN"
-        right = f"({others}-{number}>{EQUAL:.12f})*({place}({others})>{place}({number}))"
-        left = f"({others}-{number}>-{EQUAL:.12f})*({place}({others})<{place}({number}))"
-        return f"1+SUMPRODUCT({right}+{left})"
-
-    def words(self, *operands: str) -> str:
-        return f"the rank of each number in its row of {operands[0]}"
-
-    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
-        (x,) = terms
-        number, numbers = x.at(row, column).text, x.listed(row)
-        rank = f"the rank of {number} among {numbers}"
-        return own.number(own.value(row, column), rank)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -65,10 +65,6 @@ class FormulaBlock:
         """The coordinates that a formula of this block would have in a cell."""
         return np.asarray(self.start + self.slopes @ np.array([row, column], dtype=np.float64))
 
-    def moving(self, axis: int) -> Mask:
-        """Which coordinates move with the row (0) or the column (1)."""
-        return np.asarray(self.slopes[:, axis] != 0)
-
 
 def blocks(sheet: SheetCells, forms: Forms) -> Iterator[FormulaBlock]:
     """The blocks of a sheet; each formula is in at most one."""

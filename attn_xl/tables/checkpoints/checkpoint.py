@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -104,7 +104,7 @@ class Checkpoint:
         self.settings |= {"head_switches": True, "head_maps": True}
         if not encodes:
             few = len(words) <= FEW_WORDS
-            self.settings |= {"lens": True, "vocabulary": "all" if few else MOST_PROBABLE}
+            self.settings["vocabulary"] = "all" if few else MOST_PROBABLE
 
     def _read_modules(self, folder: Path) -> None:
         """Take over how sentence-transformers makes one vector of a sentence.
@@ -184,8 +184,7 @@ class Checkpoint:
         """The weights for a text of this many tokens that goes on for some more.
 
         Raises:
-            CallError: if it becomes longer than the model takes, or if its rotary positions change with
-                its length, so that kept keys would be wrong.
+            CallError: if it becomes longer than the model takes, or than its window.
         """
         _check_length(words + more, self._config, self.folder, "--generate")
         if words <= self._window < words + more:
@@ -194,13 +193,7 @@ class Checkpoint:
                 f"{self._window} (sliding_window). Generate fewer words, or use a text of more than "
                 f"{self._window} tokens."
             )
-        made = self.weights.of_length(words + more)
-        if made.stretched_unlike(self.weights.of_length(words)):
-            raise CallError(
-                "--generate: the rotary positions of this model change with the length of a text "
-                "(dynamic), so kept keys would be wrong. Use a shorter text, or generate fewer words."
-            )
-        return made
+        return self.weights.of_length(words + more)
 
 
 def _family(config: Mapping[str, Any], file: Path) -> Family:
@@ -270,23 +263,13 @@ def _settings(family: Family, config: Mapping[str, Any], file: Path) -> dict[str
             f"{file}: num_key_value_heads is {settings['kv_heads']}, which does not divide the "
             f"{settings['heads']} heads."
         )
-    dims = settings.pop("rotary_dims", None)
-    if dims is not None:
-        width = config.get("n_embd", config.get("hidden_size"))
-        if type(dims) is not int or type(width) is not int or not 0 < dims <= width:
-            raise InputError(f"{file}: rotary_dim is {dims!r}, and the width of the model {width!r}.")
-        settings["rotary_share"] = dims * settings["heads"] / width
-    if there["rope_type"] == "yarn":
-        settings["rotary_gain"] = _gain(there, file)
     if settings.get("kv_heads") == settings["heads"]:
         del settings["kv_heads"]
-    if settings.get("rotary_share") == 1:
-        del settings["rotary_share"]
     return settings
 
 
 _WHOLE = ("heads", "kv_heads", "layers")
-_NUMBERS = ("epsilon", "rotary_base", "rotary_share")
+_NUMBERS = ("epsilon", "rotary_base")
 """Settings from a config that are whole numbers of at least 1, and numbers above 0."""
 
 
@@ -296,8 +279,6 @@ def _check_value(name: str, value: Any, where: str) -> None:
         raise InputError(f"{where} is {value!r}; it takes a whole number of at least 1.")
     if name in _NUMBERS and (type(value) not in (int, float) or not 0 < value < math.inf):
         raise InputError(f"{where} is {value!r}; it takes a number above 0.")
-    if name == "rotary_share" and value > 1:
-        raise InputError(f"{where} is {value!r}; it takes a share of at most 1.")
 
 
 def _window(family: Family, config: Mapping[str, Any], file: Path) -> float:
@@ -319,24 +300,6 @@ def _rotary(config: Mapping[str, Any]) -> dict[str, Any]:
     return {**found, "rope_type": found.get("rope_type", found.get("type", "default"))}
 
 
-def _gain(scaling: Mapping[str, Any], file: Path) -> float:
-    """What YaRN multiplies the cosines and sines by.
-
-    Source: Peng et al., "YaRN" (2023), 3.4; `_compute_yarn_parameters` in transformers.
-    """
-
-    names = ("factor", "attention_factor", "mscale", "mscale_all_dim")
-    factor, whole, above, below = (_number(scaling, name, file) for name in names)
-    if factor is None:
-        raise InputError(f"{file}: the rotary positions of type 'yarn' need factor.")
-    if whole is not None:
-        return whole
-    length = math.log(max(factor, 1.0))
-    if above is not None and below is not None:
-        return (0.1 * above * length + 1) / (0.1 * below * length + 1)
-    return 0.1 * length + 1
-
-
 def _number(scaling: Mapping[str, Any], name: str, file: Path) -> float | None:
     """A positive number of a config, or None without it."""
     number = scaling.get(name)
@@ -348,12 +311,11 @@ def _number(scaling: Mapping[str, Any], name: str, file: Path) -> float | None:
 
 
 def _rotary_factors(
-    config: Mapping[str, Any], settings: Mapping[str, Any], width: int, file: Path, words: int
+    config: Mapping[str, Any], settings: Mapping[str, Any], width: int, file: Path
 ) -> Array | None:
-    """The factors (1, width) of the angles of rotary positions for a text; None if there are none.
+    """The factors (1, width) of the angles of rotary positions; None if there are none.
 
-    Source: "The Llama 3 Herd of Models" (2024), 3; Peng et al., "YaRN" (2023), 3.1 to 3.3, also for
-    dynamic ones; `modeling_rope_utils.py` in transformers.
+    Source: "The Llama 3 Herd of Models" (2024), 3; `modeling_rope_utils.py` in transformers.
     """
     scaling = _rotary(config)
     kind = scaling["rope_type"]
@@ -369,34 +331,10 @@ def _rotary_factors(
     if kind == "linear":
         return np.full((1, width), 1 / factor)
     base, pairs = float(settings["rotary_base"]), np.arange(width // 2)
-    if kind == "llama3":
-        low, high, longest = rest
-        waves = 2 * np.pi * base ** (2 * pairs / width)  # words in a whole turn
-        share = np.clip((longest / waves - low) / (high - low), 0, 1)  # of the unchanged angle
-        return np.tile((1 - share) / factor + share, 2).reshape(1, -1)
-    most = _number(config, "max_position_embeddings", file)
-    if most is None:
-        raise InputError(f"{file}: max_position_embeddings is missing.")
-    if kind == "dynamic":
-        more = factor * max(words, most) / most - (factor - 1)
-        if more == 1:
-            return None
-        if width <= 2:
-            raise InputError(f"{file}: dynamic rotary positions need heads of more than 2 dimensions.")
-        return np.tile(more ** (-2 * pairs / (width - 2)), 2).reshape(1, -1)
-    most = _number(scaling, "original_max_position_embeddings", file) or most
-
-    def pair_of(turns: float) -> float:
-        """The pair that makes so many turns in a text of the original length."""
-        return width * math.log(most / (turns * 2 * math.pi)) / (2 * math.log(base))
-
-    first = pair_of(_number(scaling, "beta_fast", file) or 32.0)
-    last = pair_of(_number(scaling, "beta_slow", file) or 1.0)
-    if scaling.get("truncate", True):
-        first, last = math.floor(first), math.ceil(last)
-    first, last = max(first, 0), min(last, width - 1)
-    ramp = np.clip((pairs - first) / (last - first or 0.001), 0, 1)  # the share of the slower angle
-    return np.tile(ramp / factor + (1 - ramp), 2).reshape(1, -1)
+    low, high, longest = rest
+    waves = 2 * np.pi * base ** (2 * pairs / width)  # words in a whole turn
+    share = np.clip((longest / waves - low) / (high - low), 0, 1)  # of the unchanged angle
+    return np.tile((1 - share) / factor + share, 2).reshape(1, -1)
 
 
 def _encoded(tokenizer: Tokenizer, text: str) -> list[int]:
@@ -413,9 +351,6 @@ def _encoded(tokenizer: Tokenizer, text: str) -> list[int]:
 def _check_length(length: int, config: Mapping[str, Any], folder: Path, option: str = "--text") -> None:
     for key in ("max_position_embeddings", "n_positions"):
         most = config.get(key)
-        scaling = _rotary(config)
-        if scaling["rope_type"] == "dynamic" and type(most) is int and key.startswith("max"):
-            most = int(most * (scaling.get("factor") or 1))
         if type(most) is int and length > most:
             raise CallError(
                 f"{option}: {'has' if option == '--text' else 'gives'} {length:,} tokens, but {folder} "
@@ -442,7 +377,6 @@ class StoredWeights(Mapping[str, Table]):
         self._tensors, self._family, self._labels = tensors, family, labels
         self._heads, self._longest = int(settings["heads"]), 1
         self._finite: set[str] = set()
-        self._stretched: Callable[[int], Array | None] = lambda words: None
         self._factors: Array = np.ones((1, 0))
         self._prefix = max(
             family.prefixes, key=lambda start: f"{start}{family.words}.weight" in tensors
@@ -458,8 +392,7 @@ class StoredWeights(Mapping[str, Table]):
             self._places[SEGMENT] = _Place(f"{self._prefix}{family.segments}.weight")
         if family.positions:
             self._places["W_P"] = _Place(f"{self._prefix}{family.positions}.weight")
-        unbiased = [part for key, part in family.unbiased.items() if config.get(key) is False]
-        self._require(int(settings["layers"]), tied, unbiased)
+        self._require(int(settings["layers"]), tied)
         self._check_shapes(settings)
 
     def stretch(self, config: Mapping[str, Any], settings: Mapping[str, Any], file: Path) -> None:
@@ -469,24 +402,15 @@ class StoredWeights(Mapping[str, Table]):
         width = next(
             self._shape(name, place)[1] for name, place in self._places.items() if name.endswith("W_Q")
         )
-        turned = int(width // self._heads * settings.get("rotary_share", 1))
-        self._stretched = lambda words: _rotary_factors(config, settings, turned, file, words)
-        self._stretched(1)  # a damaged config is refused before there is a text
+        factors = _rotary_factors(config, settings, width // self._heads, file)
+        if factors is not None:
+            self._factors, self._places[FACTORS] = factors, _Place(CONFIG)
 
     def of_length(self, longest: int) -> StoredWeights:
         """The same weights, with positions for a text of this many tokens."""
         made = copy(self)
-        made._longest, made._places = longest, dict(self._places)
-        factors = self._stretched(longest)
-        if factors is not None:
-            made._factors, made._places[FACTORS] = factors, _Place(CONFIG)
+        made._longest = longest
         return made
-
-    def stretched_unlike(self, other: StoredWeights) -> bool:
-        """Whether rotary positions are turned by other factors."""
-        return (FACTORS in self) != (FACTORS in other) or not np.array_equal(
-            self._factors, other._factors
-        )
 
     @property
     def optional(self) -> frozenset[str]:
@@ -552,10 +476,7 @@ class StoredWeights(Mapping[str, Table]):
         """One of several stacked weights."""
         if not self._family.turned:  # side by side
             return np.split(values, place.parts, axis=-1)[place.part]
-        if self._family.split == "parts":
-            return np.split(values, place.parts)[place.part]
-        by_head = values.reshape(self._heads, place.parts, -1, *values.shape[1:])
-        return by_head[:, place.part].reshape(-1, *values.shape[1:])
+        return np.split(values, place.parts)[place.part]
 
     def _found(self, layers: int) -> dict[str, _Place]:
         """The place of every weight.
@@ -587,7 +508,7 @@ class StoredWeights(Mapping[str, Table]):
             )
         return dict(sorted(found.items(), key=lambda item: _order(item[0])))
 
-    def _require(self, layers: int, tied: bool, unbiased: Sequence[str]) -> None:
+    def _require(self, layers: int, tied: bool) -> None:
         """Refuse a checkpoint that lacks a tensor: one that its family always has, or that another
         layer has.
 
@@ -604,9 +525,7 @@ class StoredWeights(Mapping[str, Table]):
                     f"{self._prefix}{path.replace(ALL, str(layer))}.{kind}" in self._tensors
                     for layer in range(layers if ALL in path else 1)
                 ]
-                always = kind == "weight" or (
-                    family.biased and not any(part in path for part in unbiased)
-                )
+                always = kind == "weight" or family.biased
                 if head:
                     always = not tied if kind == "weight" else family.biased_words
                 if always or (any(there) and not head):
@@ -682,8 +601,7 @@ _NUMBER = re.compile(r"(?<=\.)\d+(?=\.)")
 _SHAPES = {"W_Q": "dq", "W_K": "dk", "W_V": "dv", "W_O": "od", "W_1": "dh", "W_G": "dh", "W_2": "hd",
            "W_U": "du", "W_P": "nd", VOCABULARY: "wd"}  # fmt: skip
 """Rows and columns of each weight; equal letters are equal in a layer, `d` in all of them."""
-_WIDTHS = {"b_Q": "q", "b_K": "k", "b_V": "v", "b_1": "h", "b_G": "h", "b_U": "u",
-           "gamma_Q": "g", "gamma_K": "g", "beta_Q": "g", "beta_K": "g"}  # fmt: skip
+_WIDTHS = {"b_Q": "q", "b_K": "k", "b_V": "v", "b_1": "h", "b_G": "h", "b_U": "u"}
 """The columns of a row; `d` for all others."""
 
 

@@ -45,9 +45,6 @@ class Head:
     tensors: Mapping[str, str]
 
 
-Split = Literal["", "parts", "heads"]
-
-
 @dataclass(frozen=True)
 class Family:
     """A family of models.
@@ -61,13 +58,11 @@ class Family:
             counts as the first.
         tensors: the weights in each tensor, without `.weight` or `.bias`; `*` is the number of the
             layer. Weights of a layer have no prefix here; several are stacked.
-        split: how stacked weights lie: in equal `parts`, or in equal parts of each head (`heads`).
         turned: matrices are stored out x in, as `nn.Linear` does.
         heads: what may stand on the layers; of several, the settings of the first count.
         words: the tensor with the embeddings; `segments`: the one whose first row is added to each.
         positions: the tensor with learned positions; `first_position`: the row of the first word.
         biased: every matrix and every norm has a bias; `biased_words`: the output matrix has one.
-        unbiased: parts of the names of matrices that have no bias if this key of the config is false.
         window: how many tokens each token attends to if `sliding_window` is missing from the config; 0
             if the family always attends to all.
         tied: the output matrix is that of the embeddings, unless `tie_word_embeddings` decides.
@@ -81,7 +76,6 @@ class Family:
     tensors: Mapping[str, str]
     words: str
     must: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    split: Split = ""
     turned: bool = True
     segments: str = ""
     positions: str = ""
@@ -89,13 +83,12 @@ class Family:
     heads: tuple[Head, ...] = ()
     biased: bool = True
     biased_words: bool = False
-    unbiased: Mapping[str, str] = field(default_factory=dict)
     window: int = 0
     tied: bool = True
     ignored: tuple[str, ...] = ()
 
 
-SCALINGS = ("default", "linear", "llama3", "yarn", "dynamic")
+SCALINGS = ("default", "linear", "llama3")
 """How rotary positions are stretched for long texts."""
 ACTIVATIONS = {
     "gelu": "gelu",
@@ -250,7 +243,6 @@ GPT2 = Family(
         "ln_f": "Dec.gamma",
         "lm_head": "W_U",
     },
-    split="parts",
     turned=False,  # stored in x out
     ignored=(".attn.bias", ".attn.masked_bias"),
 )
@@ -271,7 +263,11 @@ LLAMA = Family(
         "activation": Key(("hidden_act",), "silu", GATED),
         "epsilon": Key(("rms_norm_eps",)),
     },
-    must={"rope_type": SCALINGS, "use_sliding_window": (False,)},
+    must={
+        "rope_type": SCALINGS,
+        "use_sliding_window": (False,),
+        "partial_rotary_factor": (1.0,),
+    },
     words="embed_tokens",
     tensors={
         "layers.*.input_layernorm": "gamma_1",
@@ -291,119 +287,7 @@ LLAMA = Family(
     ignored=(".rotary_emb.inv_freq",),
 )
 MISTRAL = replace(LLAMA, types=("mistral",), window=4096)
-QWEN3 = replace(
-    LLAMA,
-    types=("qwen3",),
-    settings={**LLAMA.settings, "qk_norm": "rms"},
-    tensors={
-        **LLAMA.tensors,
-        "layers.*.self_attn.q_norm": "gamma_Q",
-        "layers.*.self_attn.k_norm": "gamma_K",
-    },
-)
-GPT_NEOX = Family(
-    types=("gpt_neox",),
-    stack="Dec",
-    prefixes=("", "gpt_neox."),
-    settings={
-        "model": "decoder-only",
-        "norm": "pre",
-        "residual": Key(("use_parallel_residual",), True, {True: "parallel", False: "sequential"}),
-        "positions": "rotary",
-        "rotary_pairs": "half",
-        "rotary_base": Key(("rope_theta", "rotary_emb_base"), 10_000.0),
-        "rotary_share": Key(("partial_rotary_factor", "rotary_pct"), 0.25),
-        "heads": Key(("num_attention_heads",)),
-        "layers": Key(("num_hidden_layers",)),
-        "activation": Key(("hidden_act",), "gelu", ACTIVATIONS),
-        "epsilon": Key(("layer_norm_eps",)),
-    },
-    must={"rope_type": SCALINGS},
-    words="embed_in",
-    tensors={
-        "layers.*.input_layernorm": "gamma_1",
-        "layers.*.attention.query_key_value": "W_Q W_K W_V",
-        "layers.*.attention.dense": "W_O",
-        "layers.*.post_attention_layernorm": "gamma_2",
-        "layers.*.mlp.dense_h_to_4h": "W_1",
-        "layers.*.mlp.dense_4h_to_h": "W_2",
-        "final_layer_norm": "Dec.gamma",
-        "embed_out": "W_U",
-    },
-    split="heads",
-    unbiased={"attention_bias": ".attention."},
-    tied=False,
-    ignored=(".rotary_emb.inv_freq", ".attention.bias", ".attention.masked_bias"),
-)
-GPTJ = Family(
-    types=("gptj",),
-    stack="Dec",
-    prefixes=("", "transformer."),
-    settings={
-        "model": "decoder-only",
-        "norm": "pre",
-        "residual": "parallel-one-norm",
-        "positions": "rotary",
-        "rotary_pairs": "neighbours",
-        "rotary_dims": Key(("rotary_dim",)),
-        "heads": Key(("n_head", "num_attention_heads")),
-        "layers": Key(("n_layer", "num_hidden_layers")),
-        "activation": Key(("activation_function",), "gelu_new", ACTIVATIONS),
-        "epsilon": Key(("layer_norm_epsilon",)),
-    },
-    words="wte",
-    tensors={
-        "h.*.ln_1": "gamma_1",
-        "h.*.attn.q_proj": "W_Q",
-        "h.*.attn.k_proj": "W_K",
-        "h.*.attn.v_proj": "W_V",
-        "h.*.attn.out_proj": "W_O",
-        "h.*.mlp.fc_in": "W_1",
-        "h.*.mlp.fc_out": "W_2",
-        "ln_f": "Dec.gamma",
-        "lm_head": "W_U",
-    },
-    biased=False,
-    biased_words=True,
-    tied=False,
-    ignored=(".attn.bias", ".attn.masked_bias", ".embed_positions"),
-)
-PHI = Family(
-    types=("phi",),
-    stack="Dec",
-    prefixes=("", "model."),
-    settings={
-        "model": "decoder-only",
-        "norm": "pre",
-        "residual": "parallel-one-norm",
-        "positions": "rotary",
-        "rotary_pairs": "half",
-        "rotary_base": Key(("rope_theta",), 10_000.0),
-        "rotary_share": Key(("partial_rotary_factor",), 0.5),
-        "heads": Key(("num_attention_heads",)),
-        "kv_heads": Key(("num_key_value_heads", "num_attention_heads")),
-        "layers": Key(("num_hidden_layers",)),
-        "activation": Key(("hidden_act",), "gelu_new", ACTIVATIONS),
-        "epsilon": Key(("layer_norm_eps",)),
-    },
-    must={"rope_type": SCALINGS, "qk_layernorm": (False,)},
-    words="embed_tokens",
-    tensors={
-        "layers.*.input_layernorm": "gamma_1",
-        "layers.*.self_attn.q_proj": "W_Q",
-        "layers.*.self_attn.k_proj": "W_K",
-        "layers.*.self_attn.v_proj": "W_V",
-        "layers.*.self_attn.dense": "W_O",
-        "layers.*.mlp.fc1": "W_1",
-        "layers.*.mlp.fc2": "W_2",
-        "final_layernorm": "Dec.gamma",
-        "lm_head": "W_U",
-    },
-    biased_words=True,
-    tied=False,
-    ignored=(".rotary_emb.inv_freq",),
-)
-FAMILIES = (BERT, ROBERTA, DISTILBERT, GPT2, LLAMA, MISTRAL, QWEN3, GPT_NEOX, GPTJ, PHI)
+FAMILIES = (BERT, ROBERTA, DISTILBERT, GPT2, LLAMA, MISTRAL)
 NOT_COMPUTED = {
     "deepseek_v2": "latent attention with its own file layout and groups of experts",
     "deepseek_v3": "a router with sigmoid scores, a correction bias and groups of experts",
@@ -411,6 +295,11 @@ NOT_COMPUTED = {
     "gemma": "embeddings scaled by the root of their width",
     "gemma2": "norms on both sides of each sublayer",
     "gemma3_text": "norms on both sides of each sublayer",
+    "qwen3": "norms of queries and keys",
+    "gpt_neox": "attention and feed-forward network side by side",
+    "gptj": "attention and feed-forward network side by side",
+    "phi": "attention and feed-forward network side by side",
+    "mixtral": "a mixture of experts",
     "phi3": "queries, keys and values in one matrix of unequal parts",
     "t5": "relative positions in buckets",
     "bart": "an encoder and a decoder with cross-attention in the files' layout",

@@ -43,12 +43,7 @@ ENTER = {
     **dict.fromkeys(("momentum", "beta1", "beta2", "decay"), "a number of at least 0 and below 1"),
     "adam_epsilon": "a small number above 0",
     "rotary_base": "a number above 1",
-    "rotary_gain": "a number above 0",
     "window": "a whole number above 0",
-    "sinks": "a whole number of at least 0",
-    "score_cap": "a number above 0",
-    "logit_cap": "a number above 0",
-    "top_k": "a whole number above 0",
     "word_temperature": "a number above 0",
     "seed": "a whole number of at least 0",
 }

@@ -48,8 +48,6 @@ from .styles import Styles, set_text
 
 MOST_HEADING, MOST_LABEL = 14, 28
 """Characters: the widest columns and row labels; longer headings wrap."""
-MOST_CAPTION = 44
-"""Characters: the widest caption above row labels, in other languages than English."""
 WIDEST = 255.0
 """Characters: the widest column that Excel opens without repairing the file."""
 TO_COME = 11
