@@ -119,7 +119,6 @@ class Options(TypedDict, total=False):
     live_network: bool
     vocabulary: str
     head_switches: bool
-    head_maps: bool
     sheets_for: str | None
     decimals: int | None
     influence: bool

@@ -23,16 +23,12 @@ def html_table(
     rows: Sequence[str],
     columns: Sequence[str],
     values: NDArray[np.float64],
-    *,
-    shaded: bool = False,
 ) -> str:
-    """A matrix as an HTML table; with `shaded`, values from 0 to 1 are coloured as a heat map."""
+    """A matrix as an HTML table, for notebooks."""
     from html import escape  # needed only in a notebook
 
     def cell(value: float) -> str:
-        strength = 0.6 * max(0.0, min(1.0, value))
-        shade = f' style="background: rgba(0, 114, 178, {strength:.2f})"' if shaded else ""
-        return f"<td{shade}>{value:.3f}</td>"
+        return f"<td>{value:.3f}</td>"
 
     def line(label: str, cells: Iterable[str]) -> str:
         return f"<tr><th>{escape(label)}</th>{''.join(cells)}{dots}</tr>"

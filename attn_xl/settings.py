@@ -448,9 +448,6 @@ class Settings:
         "Add a cell for each head to Controls: 0 removes what the head gives.",
         models=STACKS,
     )
-    head_maps: bool = _choice(
-        False, "Add a sheet for each layer with the attention weights of all its heads.", models=STACKS
-    )
     sheets_for: str | None = _choice(
         None, "Write sheets only for these layers and heads: Enc1,Dec2,head1.", str
     )

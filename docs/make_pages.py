@@ -2,7 +2,6 @@
 terminals: python docs/make_pages.py
 
 Each page is one of docs/source with its marks filled in:
-    {{help COMMAND}}         the output of `attn-xl COMMAND --help`, folded
     {{run ARGUMENTS}}        a call of attn-xl and its output
     {{num TERM; DIGITS}}     a calculation with cells, rounded: pets.Q!B5*pets.K!B7
     {{table RANGE; DIGITS}}  cells as a table, the first row and column its labels
@@ -75,14 +74,6 @@ def _in_colour(*arguments: str) -> str:
         check=False,
     )
     return "\n".join(line.rstrip() for line in done.stdout.strip("\n").splitlines())
-
-
-def help_of(command: str) -> str:
-    """A command's help, folded."""
-    text = re.sub(r"\x1b\[[0-9;]*m", "", call(command, "--help", COLUMNS=str(WIDTH)))
-    lines = "\n".join(line.rstrip() for line in text.splitlines()).strip("\n")
-    summary = f"<summary><code>attn-xl {command} --help</code></summary>"
-    return f"<details>\n{summary}\n\n```\n{lines}\n```\n\n</details>"
 
 
 def run(arguments: str) -> str:
@@ -166,7 +157,6 @@ def options(_: str) -> str:
 FILLS: dict[str, Callable[[str], str]] = {
     "cell": lambda place: link(place, found(place)[2]),
     "formula": formula,
-    "help": help_of,
     "num": num,
     "options": options,
     "run": run,
@@ -179,9 +169,8 @@ FILLS: dict[str, Callable[[str], str]] = {
 def page(source: Path) -> str:
     """A page, its marks filled in."""
     text = source.read_text(encoding="utf-8")
-    how = f" of docs/source/{source.name}" + (f", with {WITH}" if "{{help" in text else "")
     filled = re.sub(r"\{\{(\w+) ?(.*?)\}\}", lambda mark: FILLS[mark[1]](mark[2]), text)
-    return MADE.format(how=how) + f"\n{filled}"
+    return MADE.format(how=f" of docs/source/{source.name}") + f"\n{filled}"
 
 
 def made() -> dict[Path, str]:

@@ -48,7 +48,6 @@ PICTURES = {
     "learning": Picture("learning", ("Loss", "Compare")),
     "lesson": Picture("lesson", ("Lesson", "K")),
     "influences": Picture("compared-models", ("Influences", "Distances")),
-    "model": Picture("tiny-model", ("Dec2.Heads",)),
     "new": Picture("new", ("Sentence", "W_Q")),
     "overview": Picture("mouse-controls", ("Overview",)),
     "print": Picture("print", ("Input", "W_Q", "Softmax")),

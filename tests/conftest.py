@@ -74,6 +74,12 @@ def verify(path: Path) -> None:
     assert not found, "\n".join(map(str, found[:5]))
 
 
+def coded(text: str) -> str:
+    """A text with control characters, and what looks like their codes, as a file writes them."""
+    text = re.sub("_(?=x[0-9A-Fa-f]{4}_)", "_x005F_", text)
+    return re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f]", lambda found: f"_x{ord(found[0]):04X}_", text)
+
+
 def make_input(path: Path, sheets: Sheets) -> Path:
     """An input workbook with these rows on these sheets; text stays text, unless it begins with ==:
     a formula, stored with its value."""
@@ -85,11 +91,13 @@ def make_input(path: Path, sheets: Sheets) -> Path:
         for r, row in enumerate(rows, 1):
             for c, value in enumerate(row, 1):
                 if value is not None:
-                    cell = sheet.cell(r, c, value)
+                    cell = sheet.cell(r, c)
                     if isinstance(value, str) and not value.startswith("=="):
-                        cell.data_type = "s"
+                        cell.value, cell.data_type = coded(value), "s"
                     elif isinstance(value, str):
                         cell.value, calculated = value[1:], True
+                    else:
+                        cell.value = value
     book.save(path)
     return store_values(path) if calculated else path
 

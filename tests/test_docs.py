@@ -68,10 +68,7 @@ def drawn_here(kept: str) -> bool:
 
 @pytest.mark.parametrize("source", sorted(make_pages.SOURCE.glob("*.md")), ids=lambda path: path.name)
 def test_a_page_is_what_the_script_makes(source: Path) -> None:
-    kept = (DOCS / source.name).read_text(encoding="utf-8")
-    if not drawn_here(kept):
-        pytest.skip(f"the page was made with other versions than {make_pages.WITH}")
-    assert make_pages.page(source) == kept, AGAIN
+    assert make_pages.page(source) == (DOCS / source.name).read_text(encoding="utf-8"), AGAIN
 
 
 @pytest.mark.parametrize("name", make_pages.TERMINALS)
@@ -84,19 +81,11 @@ def test_a_picture_of_a_terminal_is_what_the_script_makes(name: str) -> None:
     assert not re.search(r"url\((?!#)|href|@import", kept), "it would load something from elsewhere"
 
 
-def test_every_command_has_its_section_its_help_and_its_picture() -> None:
+def test_every_command_has_its_section_with_a_call() -> None:
     text = (DOCS / "commands.md").read_text(encoding="utf-8")
     sections = dict(re.findall(r"^## attn-xl (\w+)\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE))
     assert sections.keys() == COMMANDS.keys()
     for name, section in sections.items():
-        command = COMMANDS[name]
-        said = [command.help, command.epilog.replace("\\", ""), f"Usage: attn-xl {name}"]
-        said += [parameter.help or "" for parameter in command.params]
-        said += [
-            option for parameter in command.params for option in parameter.opts if option[0] == "-"
-        ]
-        assert words(" ".join(said)) <= words(section), AGAIN
-        assert re.search(r"^!\[.*\]\(.*(png|svg)\)$", section, re.MULTILINE)
         assert re.search(rf"^(    |\$ )attn-xl {name} ", section, re.MULTILINE)
 
 

@@ -17,7 +17,7 @@ from .options import Force, Plain, Template, Text, with_settings
 KEPT = (
     "model", "pooling", "unit_length",
     "generate", "sample", "word_temperature", "seed", "temperature", "vocabulary", "influence",
-    "head_switches", "head_maps", "live_network", "decimals", "formulas", "layout", "canvas",
+    "head_switches", "live_network", "decimals", "formulas", "layout", "canvas",
 )  # fmt: skip
 """Settings that a trained model leaves open; the others are in its config."""
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from attn_xl.tables.survey import Tables
 
 FILE_HELP = (
-    "A spreadsheet (.xlsx, .xlsm, .xlsb, .xls, .ods), .csv, .tsv, .npy, .npz or .json; "
-    "- reads standard input. The table has one word per row and one dimension per column, anywhere "
+    "A spreadsheet (.xlsx, .xlsm, .xlsb, .xls, .ods), .csv or .tsv; - reads standard "
+    "input. The table has one word per row and one dimension per column, anywhere "
     "on a sheet. Weights are found by a label or sheet name W_Q, W_K or W_V."
 )
 File = Annotated[Path, typer.Argument(metavar="FILE", help=FILE_HELP)]

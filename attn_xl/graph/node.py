@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attn_xl.errors import CallError, NotFinite, ShapeError, nearest, wrong_type
-from attn_xl.html import html_table
 from attn_xl.labelled import Labelled, first_and_last
 from attn_xl.text import clean
 
@@ -251,15 +250,6 @@ class Node(Labelled):
         """The same matrix with a different description of how it was computed."""
         return replace(self, description=words, noun=noun)
 
-    def _repr_html_(self) -> str:
-        return self.html(self.name)
-
-    def html(self, name: str) -> str:
-        """The matrix as an HTML table, for notebooks."""
-        title = f"{name} = {self.words}" if self.words else name
-        shaded = self.role == "attention"
-        return html_table(title, self.rows, self.columns, self.values, shaded=shaded)
-
 
 @lru_cache(256)  # the weights of all layers have the same labels
 def _clean(labels: tuple[object, ...]) -> tuple[str, ...]:
@@ -346,9 +336,6 @@ class Graph(Mapping[str, "Matrix"]):
             f"  {name:{width}}  {shape:{wide}}  {node.words}".rstrip()
             for (name, node), shape in zip(self.items(), shapes)
         ]
-
-    def _repr_html_(self) -> str:
-        return "".join(node.html(name) for name, node in self.items())
 
 
 class UnknownStepError(CallError, KeyError):

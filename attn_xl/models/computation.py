@@ -115,11 +115,6 @@ class Computation(Mapping[str, Graph]):
                 (several if node in seen else seen).add(node)
         return several
 
-    def _repr_html_(self) -> str:
-        from html import escape  # imported only in notebooks
-
-        return "".join(f"<h4>{escape(name)}</h4>{graph._repr_html_()}" for name, graph in self.items())
-
 
 def sentence_of(graph: Graph) -> tuple[str, ...]:
     """The words of a graph: the rows of its input, or of its first matrix."""

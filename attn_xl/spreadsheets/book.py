@@ -1,4 +1,4 @@
-"""Reads the cell values of any supported file: workbooks, delimited text, arrays, JSON."""
+"""Reads the cell values of any supported file: workbooks, delimited text."""
 
 from __future__ import annotations
 
@@ -41,7 +41,6 @@ _COLUMN = re.compile(rb' r="([A-Za-z]+)\d')
 _FAR_ROW = re.compile(rb' r="[A-Za-z]+(\d{5,})"')
 _STRINGS = "xl/sharedStrings.xml"
 _COUNT = re.compile(rb"ount\s*=\s*[\"']\s*\+?(\d+)")
-_NPY = b"\x93NUMPY"
 
 
 @dataclass(frozen=True)
@@ -73,13 +72,13 @@ class Book:
 
 
 def read_book(path: Path, encoding: str | None = None) -> Book:
-    """Read the cells of a workbook, delimited text, arrays or JSON; `-` is standard input.
+    """Read the cells of a workbook or delimited text; `-` is standard input.
 
     The format is detected from the content. Of a formula, its stored value is read; `NOT_STORED` stands
     where it has none.
 
     Args:
-        encoding: the encoding of delimited text or JSON; detected if None.
+        encoding: the encoding of delimited text; detected if None.
 
     Raises:
         InputError: if the file cannot be read; the message says why and what to do.
@@ -90,13 +89,9 @@ def read_book(path: Path, encoding: str | None = None) -> Book:
     parts = unpacked(shown, content, _is_looked_at) if content.startswith(b"PK") else {}
     grids: dict[str, Grid] | None = None
     remark = ""
-    if content.startswith(_NPY) or _is_npz(content):
-        from .arrays import from_npy
-
-        grids = _named(from_npy(content, str(shown)), shown)
-    elif not content.startswith((b"PK", OLE)):
+    if not content.startswith((b"PK", OLE)):
         grids, remark = _from_text(shown, content, encoding)
-    if encoding is not None and (grids is None or content.startswith((b"PK", _NPY))):
+    if encoding is not None and (grids is None or content.startswith(b"PK")):
         raise CallError(f"--encoding has no effect: {shown} is not a text file.")
     if grids is None:
         return _workbook(path, shown, content, parts)
@@ -150,27 +145,12 @@ def _plain_sheets(content: bytes, parts: dict[str, bytes], strings: bytes) -> di
     return {name: rows for name, rows in values.items() if rows is not None}
 
 
-def _named(grids: dict[str, Grid], path: Path) -> dict[str, Grid]:
-    """Name an unnamed table after its file."""
-    return {name or path.stem: grid for name, grid in grids.items()}
-
-
-def _is_npz(content: bytes) -> bool:
-    """Whether the first file in a zip archive is an array."""
-    length = int.from_bytes(content[26:28], "little")
-    return content.startswith(b"PK") and content[30 : 30 + length].endswith(b".npy")
-
-
 def _from_text(path: Path, content: bytes, encoding: str | None) -> tuple[dict[str, Grid] | None, str]:
     """The cells of a text file, and a remark on its encoding; None if it is not text or cannot contain
     a table."""
     text, remark = decoded(content, encoding, str(path))
-    if not is_text(text) or text.lstrip()[:1] == "<":
+    if not is_text(text) or text.lstrip()[:1] in ("<", "{", "["):
         return None, ""
-    if text.lstrip()[:1] in ("{", "["):
-        from .arrays import from_json
-
-        return _named(from_json(text, str(path)), path), remark
     grid = read_text(text, str(path))
     known = path.suffix.lower() in (".csv", ".tsv", ".txt", ".tab") or str(path) == "standard input"
     if not known and not any(isinstance(value, float) for row in grid for value in row):

@@ -5,6 +5,7 @@ Imports neither pandas nor polars: a frame is recognized by its methods."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import isfinite
 from numbers import Number
 from typing import Any
 
@@ -12,9 +13,9 @@ import numpy as np
 
 from attn_xl.errors import CallError, InputError, wrong_type
 from attn_xl.labelled import Labelled
+from attn_xl.text import count
 
-from .arrays import Rows, array_rows, is_finite, json_table, plain_cell, wrong_number
-
+Rows = list[list[Any]]
 TAKEN = (
     "a file, a pandas or polars frame, an array, nested lists, a dictionary of vectors by word, a "
     "table, a matrix, or a dictionary of these by name"
@@ -46,9 +47,7 @@ def from_objects(
     if not what:
         raise InputError("no table was given: the dictionary is empty.")
     if not any(is_weight(str(name)) for name in what) and all(map(_is_flat, what.values())):
-        table = json_table({str(word): _flat(row) for word, row in what.items()}, "the table")
-        if table is not None:
-            return {"": _finite(table, "the table")}
+        return {"": _vectors({str(word): _flat(row) for word, row in what.items()})}
     return {
         str(name): _object(value, f"table {str(name)!r}", row=is_weight(str(name)))
         for name, value in what.items()
@@ -119,9 +118,9 @@ def _with_labels(what: Any, words: Any, dims: Any) -> Rows:
     table = array_rows(_as_array(what, "the table"), "the table")
     n, m = len(table), len(table[0])
     rows, columns = _labels(words, n, "word"), _labels(dims, m, "dim")
-    for name, labels, count, of in (("words", rows, n, "rows"), ("dims", columns, m, "columns")):
-        if len(labels) != count:
-            raise CallError(f"{name} has {len(labels)} labels, but the table has {count} {of}.")
+    for name, labels, size, of in (("words", rows, n, "rows"), ("dims", columns, m, "columns")):
+        if len(labels) != size:
+            raise CallError(f"{name} has {len(labels)} labels, but the table has {size} {of}.")
     return [["", *columns], *([word, *cells] for word, cells in zip(rows, table))]
 
 
@@ -129,9 +128,9 @@ def _has_text_inside(what: Any) -> bool:
     return isinstance(what, (list, tuple)) and _has_text(what)
 
 
-def _labels(labels: Any, count: int, prefix: str) -> list[str]:
+def _labels(labels: Any, size: int, prefix: str) -> list[str]:
     if labels is None:
-        return [f"{prefix} {i}" for i in range(1, count + 1)]
+        return [f"{prefix} {i}" for i in range(1, size + 1)]
     return labels.split() if isinstance(labels, str) else [str(label) for label in labels]
 
 
@@ -168,16 +167,79 @@ def _frame(frame: Any, where: str) -> Rows:
 _DO = "Every column needs finite numbers; words go in the index or in a first column of text."
 
 
-def _finite(rows: Rows, where: str) -> Rows:
-    """Return rows with a heading unchanged.
+def _vectors(vectors: Mapping[str, list[Any]]) -> Rows:
+    """The rows of a dictionary of vectors by word.
 
     Raises:
-        InputError: if a number is not finite.
+        InputError: if they differ in length, or a number is not finite.
     """
-    for row in rows[1:]:
-        for name, value in zip(rows[0][1:], row[1:]):
+    first, width = next((word, len(row)) for word, row in vectors.items())
+    for word, row in vectors.items():
+        if len(row) != width:
+            raise InputError(
+                f"the table: the word {word!r} has {count(len(row), 'number')}, but {first!r} has "
+                f"{width}."
+            )
+        for place, value in enumerate(row, 1):
             if not is_finite(value):
-                raise InputError(f"{where}: {wrong_number(value)} for {row[0]!r}, {name}.")
+                raise InputError(f"the table: {wrong_number(value)} for {word!r}, dim {place}.")
+    headings = ["", *(f"dim {place}" for place in range(1, width + 1))]
+    return [headings, *([word, *row] for word, row in vectors.items())]
+
+
+def is_finite(value: Any) -> bool:
+    real = isinstance(value, (Number, np.number)) and not isinstance(value, (bool, np.bool_))
+    return real and not isinstance(value, (complex, np.complexfloating)) and isfinite(value)
+
+
+def wrong_number(value: Any) -> str:
+    """Describe a value found where a finite number is needed."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
+        return "there is no number (a missing value, NaN)"
+    if isinstance(value, str):
+        return f"there is the text {value[:40]!r}"
+    if isinstance(value, (Number, np.number)) and not isinstance(value, (bool, np.bool_)):
+        return f"there is {value}"
+    return f"there is {str(value)[:40]} ({type(value).__name__})"
+
+
+def plain_cell(value: Any) -> Any:
+    """Convert a value to a spreadsheet cell; missing values become blank."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return ""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, (Number, np.number)) and not isinstance(value, complex):
+        number = float(value)  # type: ignore[arg-type]
+        return "" if number != number else number
+    return value
+
+
+def array_rows(array: Any, where: str, *, row: bool = True) -> Rows:
+    """The rows of an array; a 1-D array is a single row if `row` allows it. The weights of a
+    convolution, (filters, d, window), have a row for each filter.
+
+    Raises:
+        InputError: if the array is not rows and columns of finite numbers.
+    """
+    if array.dtype.kind == "O" and array.ndim == 2 and all(map(is_finite, array.flat)):
+        array = array.astype(np.float64)  # decimals, fractions, huge whole numbers
+    if array.ndim == 1 and row:
+        array = array[None, :]
+    if array.ndim == 3 and "conv" in where.casefold():  # (filters, d, window), as PyTorch has it
+        array = array.reshape(len(array), -1)
+    if array.ndim != 2 or array.dtype.kind not in "fiu" or not array.size:
+        size = f"1-D, {len(array)}" if array.ndim == 1 else " x ".join(map(str, array.shape))
+        do = " Write a single word as [[...]]." if array.ndim == 1 else ""
+        raise InputError(
+            f"{where}: is {size or 'one value'} of {array.dtype}; a table has rows and columns of "
+            f"numbers.{do}"
+        )
+    array = array.astype(np.float64)
+    if not np.isfinite(array).all():
+        at = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise InputError(f"{where}: {wrong_number(array[at])} at {list(at)}, counted from 0.")
+    rows: Rows = array.tolist()
     return rows
 
 

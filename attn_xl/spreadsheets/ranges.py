@@ -1,27 +1,10 @@
-"""Formats sets of cells for messages: `B5:D9, C7 and 3 more`."""
+"""Groups cells into rectangles."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from attn_xl.text import listed
-
-from .addresses import address
 from .formulas import WIDTH, Ints
-
-
-def spans(keys: Ints) -> str:
-    """Format cells as ranges: `B5:D9`, `B5, B7`."""
-    parts = []
-    for top, left, bottom, right in rectangles(keys):
-        first, last = address(top, left), address(bottom, right)
-        parts.append(first if first == last else f"{first}:{last}")
-    return ", ".join(parts)
-
-
-def shortened_spans(cells: str) -> str:
-    """The first ranges of a long list: `B5:B9, C7, D8, E9 and 3 more`."""
-    return listed(cells.split(", "))
 
 
 def rectangles(keys: Ints) -> list[tuple[int, int, int, int]]:

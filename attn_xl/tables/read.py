@@ -12,7 +12,6 @@ from typing import Any
 from attn_xl.errors import CallError, InputError, nearest
 from attn_xl.outputs import no_such_file
 from attn_xl.spreadsheets.book import Book, read_book
-from attn_xl.tables.written.edits import not_read
 from attn_xl.tables.written.record import chosen_lines, read_record
 from attn_xl.tables.written.reopen import reopened
 from attn_xl.tables.written.written_book import WrittenBook
@@ -38,7 +37,7 @@ def read_tables(
 ) -> Tables:
     """Read the embedding tables and the weights of a file, a frame or an array.
 
-    Accepts .xlsx, .xlsm, .xlsb, .xls, .ods, .csv, .tsv, .npy, .npz and .json. Tables are found anywhere
+    Accepts .xlsx, .xlsm, .xlsb, .xls, .ods, .csv and .tsv. Tables are found anywhere
     on a sheet, with or without labels. If the workbook's formulas compute attention, they tell what
     each table is; if not, weights are recognized by the name of their sheet or by a label beside them
     such as `W_Q`. Of a formula, the stored value is read. A workbook that `attn-xl` wrote is read back
@@ -240,7 +239,7 @@ def _tables(book: Book, only: str | Sequence[str], without: str | Sequence[str])
         sentences={name: sentences[name] for name in sentences if not wanted or name in wanted},
         weights=LeftOut(without_option(without)).without(opened.tables.weights),
         settings=written,
-        remarks=(*opened.remarks, *not_read(opened, book.marks)),
+        remarks=opened.remarks,
     )
 
 

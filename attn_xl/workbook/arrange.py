@@ -10,7 +10,6 @@ from attn_xl.settings import Arrangement, Formulas, Settings
 from attn_xl.workbook.canvas.canvas import draw, draw_layers, prefers_layers, with_canvas
 from attn_xl.workbook.layout.controls_sheet import with_controls
 from attn_xl.workbook.layout.curve import with_curve
-from attn_xl.workbook.layout.head_maps import with_head_maps
 from attn_xl.workbook.layout.layout import Layout
 from attn_xl.workbook.layout.place import lay_out
 
@@ -60,6 +59,4 @@ def _arranged(
         layout = draw_layers(layout, settings.decimals)
     elif settings.canvas and not blank:  # a picture would give the answers away
         layout = with_canvas(layout, settings.decimals)
-    if settings.head_maps and not blank:
-        layout = with_head_maps(layout)
     return with_curve(with_controls(layout))

@@ -3,7 +3,6 @@ and without a warning of numpy's."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
@@ -16,12 +15,11 @@ from pathlib import Path
 import numpy as np
 import openpyxl
 import pytest
-from conftest import ROOT, alike
+from conftest import ROOT, alike, make_input
 
 from attn_xl import attend, read_tables
 from attn_xl.cli.main import main
 from attn_xl.settings import Settings
-from attn_xl.spreadsheets.arrays import from_json
 
 HUGE, LARGE, SMALL, TINY = 1.7e308, 1e300, 1e-300, 5e-324
 D = ("d1", "d2", "d3")
@@ -84,11 +82,11 @@ def test_every_command_ends(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("table.json").write_text(json.dumps(TABLES[kind]))
+    make_input(Path("table.xlsx"), TABLES[kind])
     rows = (" ".join(map(repr, row[1:])) for row in TABLES[kind]["s"][1:])
     text = "".join(f"{word} {row}\n" for word, row in zip(("cat", "sat", "mat"), rows))
     Path("words.txt").write_text(text)
-    calls = [[{"FILE": "table.json"}.get(arg, arg) for arg in call]]
+    calls = [[{"FILE": "table.xlsx"}.get(arg, arg) for arg in call]]
     if call[0] == "teach":
         calls.append(["grade", "out.xlsx", "-o", "g.xlsx"])
     begun = time.process_time()
@@ -108,8 +106,7 @@ def test_every_command_ends(
 
 @pytest.mark.parametrize("kind", ["huge values", "opposite"])
 def test_what_no_model_needs_is_left_out(kind: str, tmp_path: Path) -> None:
-    path = tmp_path / "table.json"
-    path.write_text(json.dumps(TABLES[kind]))
+    path = make_input(tmp_path / "table.xlsx", TABLES[kind])
     made = attend(read_tables(path), Settings(controls=True))
     assert any(remark.startswith("Left out: the chart") for remark in made.remarks)
     assert not any(name.startswith("Compare.") and name.endswith("Moves") for name in made.controls)
@@ -142,21 +139,3 @@ def test_a_signal_stops_it(command: str, number: signal.Signals, tmp_path: Path)
     assert time.monotonic() - begun < 20
     assert "Traceback" not in err
     assert run.returncode in (0, 128 + number, -number), err
-
-
-@pytest.mark.parametrize("values", [[], [[]], [[], []]])
-@pytest.mark.parametrize("labels", [[], ["cat"], ["cat", "sat"]])
-@pytest.mark.parametrize("name", ["in.json", "in.csv", "in.npy"])
-def test_labels_without_numbers_are_no_table(
-    values: list[object], labels: list[str], name: str, tmp_path: Path,
-    capsys: pytest.CaptureFixture[str]
-) -> None:  # fmt: skip
-    text = json.dumps({"words": labels, "values": values})
-    from_json(text, "here")
-    (tmp_path / name).write_text(text)
-    with pytest.raises(SystemExit) as end:
-        main(["show", str(tmp_path / name)])
-    assert end.value.code == 1
-    err = capsys.readouterr().err
-    assert err.count("\n") == 1
-    assert name in err

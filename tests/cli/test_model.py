@@ -46,17 +46,7 @@ def test_a_whole_language_model(written: Path) -> None:
     verify(written)
     assert written.stat().st_size < 2_000_000
     book = openpyxl.load_workbook(written)
-    names = book.sheetnames
-    assert {"Overview", "Controls", "Dec1.Heads", "Dec1", "Dec2.Heads", "Dec2"} <= {*names}
-    heads = book["Dec1.Heads"]
-    first = heads["A5"].value or heads["A4"].value
-    assert "head 1" in str(first)
-    assert heads.conditional_formatting
-    links = [c.hyperlink.location for row in heads.iter_rows() for c in row if c.hyperlink]
-    assert len([there for there in links if "Dec1" in there and not there.endswith("!A1")]) == 4
-    formulas = [c.value for row in heads.iter_rows() for c in row if str(c.value).startswith("=")]
-    assert len(formulas) == 4 * len(TEXT.split()) ** 2
-    assert str(formulas[0]).startswith("='Dec1'!")
+    assert {"Overview", "Controls", "Dec1", "Dec2"} <= {*book.sheetnames}
 
 
 @by_libreoffice

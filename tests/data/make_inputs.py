@@ -8,13 +8,11 @@ written here byte by byte. tests/tables/test_inputs.py says what is to be found 
 from __future__ import annotations
 
 import datetime
-import json
 import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import openpyxl
 import xlsxwriter
 from openpyxl.workbook.defined_name import DefinedName
@@ -137,20 +135,6 @@ def as_text() -> None:
         "mixed.csv": b"word;a;b\ncat;1,5;2.5\n",
     }.items():
         (HERE / name).write_bytes(content)
-    tables = {
-        "records": [{"word": w, **dict(zip(DIMS, row))} for w, row in zip(WORDS, X)],
-        "split": {"index": WORDS, "columns": DIMS, "data": X},
-        "several": {"s": {"words": WORDS, "dims": DIMS, "values": X}, "W_V": W},
-        "vectors": dict(zip(WORDS, X)),
-        "rows": CLEAN,
-    }
-    for name, value in tables.items():
-        (HERE / f"{name}.json").write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8")
-
-
-def as_arrays() -> None:
-    np.save(HERE / "array.npy", np.array(X))
-    np.savez(HERE / "arrays.npz", s=np.array(X), W_V=np.array(W))
 
 
 if __name__ == "__main__":
@@ -159,4 +143,3 @@ if __name__ == "__main__":
     with_xlsxwriter()
     with_libreoffice()
     as_text()
-    as_arrays()

@@ -170,7 +170,7 @@ def test_a_computation_goes_by_name() -> None:
     computation = attend(read_tables(SAMPLES / "mouse.xlsx"), Settings(scale=False))
     assert list(computation) == ["pets", "desk"]
     assert "Scaled" not in computation["pets"]
-    assert "<table>" in computation._repr_html_()
+    assert "<table>" in computation["pets"]["Softmax"]._repr_html_()
     assert "<script>" not in given([[1.0]], ["<script>"], ["x"], "X")._repr_html_()
     with pytest.raises(KeyError, match="Did you mean 'desk'"):
         computation["dsk"]

@@ -168,7 +168,7 @@ def test_probabilities_stay_exact_with_few_words(model: attn_xl.TrainedModel) ->
 
 def test_a_head_is_removed_in_the_workbook(model: attn_xl.TrainedModel, tmp_path: Path) -> None:
     """The cell of a head set to 0, in the engine, and read back by the program."""
-    text, half = "the small cat saw the old dog and the small", {"live_layers": "1", "head_maps": False}
+    text, half = "the small cat saw the old dog and the small", {"live_layers": "1"}
     computation = model(text, controls=True, **half)
     path = tmp_path / "m.xlsx"
     layout = attn_xl.write_workbook(computation, path)

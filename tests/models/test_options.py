@@ -54,7 +54,6 @@ SHOWN = {
     "live_network",
     "vocabulary",
     "head_switches",
-    "head_maps",
     "model",
     "sheets_for",
     "decimals",

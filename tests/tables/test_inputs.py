@@ -36,13 +36,6 @@ FOUND: dict[str, tuple[str, Any, Any, tuple[str, ...]]] = {
     "pipe.csv": ("pipe", WORDS, DIMS, ()),
     "excel.csv": ("excel", WORDS, DIMS, ()),
     "tab.tsv": ("tab", WORDS, DIMS, ()),
-    "records.json": ("records", WORDS, DIMS, ()),
-    "split.json": ("split", WORDS, DIMS, ()),
-    "several.json": ("s", WORDS, DIMS, ("W_V",)),
-    "vectors.json": ("vectors", WORDS, ("dim 1", "dim 2"), ()),
-    "rows.json": ("rows", WORDS, DIMS, ()),
-    "array.npy": ("array", *BARE, ()),
-    "arrays.npz": ("s", *BARE, ("W_V",)),
 }
 
 
@@ -137,7 +130,7 @@ def test_what_cannot_be_told(options: dict[str, Any], error: type[Exception], sa
         read_tables(INPUTS / "names.xlsx", **options)
 
 
-@pytest.mark.parametrize("file", ["comma.csv", "libreoffice.ods", "several.json"])
+@pytest.mark.parametrize("file", ["comma.csv", "libreoffice.ods"])
 def test_standard_input(
     file: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -198,49 +191,6 @@ def test_real_frames() -> None:
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"word": WORDS, "a": [r[0] for r in X], "b": [r[1] for r in X]})
     assert read_tables(frame).sentences["Sentence"].values.tolist() == X
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("{", "is not valid JSON"),
-        ('{"a": "b"}', "is JSON, but not a table"),
-        ("[[1, 2], [3]]", "cell B2: blank"),
-        ('{"cat": [1, null], "dog": [1, 2]}', "the word 'cat' has no number .null. for dim 2"),
-        ('{"cat": [1, 2], "dog": [1]}', "the word 'dog' has 1 number, but 'cat' has 2"),
-        ('{"x": {"cat": 1, "dog": 2}, "y": {"cat": 3}}', "the word 'dog' has no number .null. for y"),
-        ('{"s": {"cat": [1, null]}, "W_Q": [[1, 0], [0, 1]]}', "'s': the word 'cat' has no number"),
-    ],
-)
-def test_json_that_is_no_table(tmp_path: Path, content: str, said: str) -> None:
-    path = tmp_path / "x.json"
-    path.write_text(content)
-    with pytest.raises(InputError, match=said):
-        read_tables(path)
-
-
-@pytest.mark.parametrize(
-    ("content", "columns"),
-    [
-        ('{"words": ["cat", "dog"], "values": [[1, 2], [3, 4]]}', ("dim 1", "dim 2")),
-        ('{"cat": [1, 2], "dog": [3, 4]}', ("dim 1", "dim 2")),
-        ('{"x": {"cat": 1, "dog": 3}, "y": {"cat": 2, "dog": 4}}', ("x", "y")),
-        ('{"columns": ["x", "y"], "index": ["cat", "dog"], "data": [[1, 2], [3, 4]]}', ("x", "y")),
-    ],
-)
-def test_json_of_two_words(tmp_path: Path, content: str, columns: tuple[str, ...]) -> None:
-    path = tmp_path / "x.json"
-    path.write_text(content)
-    table = read_tables(path).sentences["x"]
-    assert (table.rows, table.columns) == (("cat", "dog"), columns)
-    assert table.values.tolist() == [[1, 2], [3, 4]]
-
-
-def test_damaged_arrays(tmp_path: Path) -> None:
-    path = tmp_path / "x.npy"
-    path.write_bytes((INPUTS / "array.npy").read_bytes()[:-9])
-    with pytest.raises(InputError, match="cannot be read as arrays of numbers"):
-        read_tables(path)
 
 
 @pytest.mark.parametrize(

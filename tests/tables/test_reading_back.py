@@ -171,20 +171,6 @@ def edited(path: Path, **entries: object) -> Path:
     return path
 
 
-def test_numbers_outside_of_a_table_and_over_a_formula_are_remarked(tmp_path: Path) -> None:
-    path = tmp_path / "out.xlsx"
-    assert call("convert", SAMPLES / "mouse.xlsx", "-o", path) == 0
-    assert read_tables(path).remarks == ()
-    edited(path, pets_Input__A10="dog", pets_Input__B10=1, pets_Input__C10=2, pets_Scores__C6=99,
-           pets_Scaled__J5=None)  # fmt: skip
-    assert read_tables(path).remarks == (
-        "Sheet 'pets.Input': the numbers in B10:C10 are outside of its table and are ignored. To "
-        "add a word or a dimension, insert a row or a column inside the table.",
-        "Sheet 'pets.Scores': C6 had a formula; the value there now is ignored and computed again.",
-        "Sheet 'pets.Scaled': J5 had a formula; the value there now is ignored and computed again.",
-    )
-
-
 def test_a_written_workbook_is_piped_in_as_well(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

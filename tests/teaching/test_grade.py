@@ -352,8 +352,8 @@ CASES: dict[str, Case] = {
     ),
     "renamed, no names": Case(
         sheet_renamed_without_names,
-        (9, 9, 9, 12),
-        ("Sheets were renamed: “Scaled” to “My scaled”.",),
+        (9, 0, 9, 12),
+        ("Not found, so not marked, and no total: Scaled.",),
     ),
     "errors": Case(
         error_values,
@@ -374,7 +374,9 @@ CASES: dict[str, Case] = {
     "inserted": Case(
         inserted, (9, 9, 9, 12), ("Rows or columns were inserted or deleted on: Output.",)
     ),
-    "inserted, no names": Case(inserted_without_names, (9, 9, 9, 12), ("deleted on: Output.",)),
+    "inserted, no names": Case(
+        inserted_without_names, (9, 9, 9, 0), ("Not found, so not marked, and no total: Output.",)
+    ),
     "inserted within": Case(inserted_within, (9, 9, 9, 12), ("deleted on: Output.",)),
     "row deleted": Case(row_deleted, (9, 9, 9, 8), ("deleted on: Output.",), {"Output!B6": "blank"}),
     "a date": Case(a_date, (7, 9, 9, 12), ("the date or time 2024-02-01", "TRUE instead of a number")),
@@ -385,6 +387,12 @@ CASES: dict[str, Case] = {
     "nothing": Case(nothing, (0, 0, 0, 0), (), {"Scores!B5": "blank"}),
     "libreoffice": Case(slip_followed, (8, 9, 9, 12), (), GOOGLE),
 }
+NOT_FOUND = [
+    ("sheet deleted", "Softmax"),
+    ("renamed, no names", "Scaled"),
+    ("inserted, no names", "Output"),
+]
+"""Steps that are not where they were, nor have a name that tells where they are."""
 EXTRA = ("absent", "twice", "another's", "broken")
 
 
@@ -475,7 +483,7 @@ def test_each_submission_is_marked_as_written_here(graded: dict[str, list[Graded
     one = graded[f"s{list(CASES).index(name):02}"][0]
     assert one.status is Status.marked, one.remarks
     points = dict(zip(CELLS, case.points))
-    found = [step for step in CELLS if (name, step) != ("sheet deleted", "Softmax")]
+    found = [step for step in CELLS if (name, step) not in NOT_FOUND]
     assert one.steps == {step: (points[step], CELLS[step]) for step in found}
     assert one.share == (sum(case.points) / 39 if len(found) == len(CELLS) else None)
     for said in case.said:
@@ -610,7 +618,8 @@ def test_the_command_writes_what_it_says(
     last = next(row[0].row for row in values.iter_rows(min_col=3, max_col=3)
                 if str(row[0].value).startswith("mean of"))  # fmt: skip
     # Each student counts once: one of the lesson that came twice, none of a copy under another's name.
-    shares = [sum(case.points) / 39 for name, case in CASES.items() if name != "sheet deleted"] + [1.0]
+    shares = [sum(case.points) / 39 for name, case in CASES.items() if name not in dict(NOT_FOUND)]
+    shares.append(1.0)
     assert values.cell(last, 5).value == pytest.approx(sum(shares) / len(shares))
     wrong = [row for row in book["Cells"].iter_rows(min_row=5, values_only=True) if row[0]]
     assert len(wrong) == sum(len(one.cells) for same in graded.values() for one in same)

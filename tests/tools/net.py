@@ -68,11 +68,12 @@ def sheet_record(xml: str) -> Sheet:
     """What is kept of one sheet."""
     formulas: list[str] = []
     total = magnitude = 0.0
-    for n, (place, attributes, inside) in enumerate(_CELL.findall(xml)):
+    n = 0
+    for place, attributes, inside in _CELL.findall(xml):
         if formula := _FORMULA.search(inside):
             formulas.append(f"{place}={formula[1]}")
         if 't="' not in attributes and (value := _VALUE.search(inside)):
-            number = float(value[1])
+            number, n = float(value[1]), n + 1
             total += number * math.cos(n)
             magnitude += abs(number)
     return digest("\n".join(formulas)), total, magnitude

@@ -125,21 +125,6 @@ def test_a_number_on_the_canvas_is_explained() -> None:
         explain(computation, "Canvas!A1")
 
 
-def test_what_is_typed_over_the_canvas_is_said_not_to_be_read(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path, again = tmp_path / "out.xlsx", tmp_path / "again.xlsx"
-    assert run("convert", SAMPLES / "mouse.xlsx", "-o", path) == 0
-    assert run("convert", path, "-o", again) == 0
-    assert "Canvas" not in capsys.readouterr().err
-    cell = next(c for c in laid_out("mouse").sheets[0].extras.cells if c.like == "pets.Input")
-    book = openpyxl.load_workbook(path)
-    book[CANVAS].cell(cell.row, cell.column).value = 99
-    book.save(path)
-    assert run("convert", path, "-o", again, "--force") == 0
-    assert "'Canvas'" in capsys.readouterr().err
-
-
 def test_a_lesson_has_no_canvas_beside_its_sheets(tmp_path: Path) -> None:
     tables = read_tables(SAMPLES / "politics.xlsx")
     path, answers = tmp_path / "lesson.xlsx", tmp_path / "answers.xlsx"

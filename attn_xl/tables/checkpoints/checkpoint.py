@@ -101,7 +101,7 @@ class Checkpoint:
                 f"The tokenizer has {len(words):,} tokens, and the model embeddings for "
                 f"{len(embeddings):,}; the others are named [unused N].",
             )
-        self.settings |= {"head_switches": True, "head_maps": True}
+        self.settings["head_switches"] = True
         if not encodes:
             few = len(words) <= FEW_WORDS
             self.settings["vocabulary"] = "all" if few else MOST_PROBABLE

@@ -4,21 +4,15 @@ named matrices."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from attn_xl.settings import SETTINGS
 from attn_xl.spreadsheets.addresses import Place, parse_place
 from attn_xl.spreadsheets.book import Book, read_book
-from attn_xl.spreadsheets.numerals import as_text, is_number
+from attn_xl.spreadsheets.numerals import as_text
 from attn_xl.spreadsheets.values import Grid
 from attn_xl.text import clean
-
-from .record import read_record
-
-_UP, _DOWN = -4, 30
-"""Search range, in rows and columns around its recorded place, for a matrix without a name."""
 
 
 @dataclass(frozen=True)
@@ -41,14 +35,11 @@ class WrittenBook:
 
     Attributes:
         names: cells by case-folded name; None for names whose cells were deleted.
-        renamed: what a sheet of the record is called now, if its name is another one and no defined
-            name leads to it; `grids` has it under the name in the record.
     """
 
     path: Path
     grids: dict[str, Grid]
     names: dict[str, Place | None]
-    renamed: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, path: Path) -> WrittenBook:
@@ -63,10 +54,7 @@ class WrittenBook:
     def of(cls, book: Book) -> WrittenBook:
         """Build it from a book that was read."""
         names = {n.casefold(): parse_place(to) for n, to in book.marks.references().items()}
-        leads = {place.sheet for place in names.values() if place}
-        renamed = _renamed(book.grids, leads)
-        now = {new: old for old, new in renamed.items()}
-        return cls(book.path, {now.get(n, n): g for n, g in book.grids.items()}, names, renamed)
+        return cls(book.path, book.grids, names)
 
     def value(self, sheet: str, row: int, column: int) -> Any:
         """The value of a cell; "" if blank."""
@@ -95,7 +83,8 @@ class WrittenBook:
         labelled: bool = True,
         headed: bool = True,
     ) -> Location | None:
-        """Find a matrix with known labels; None if its sheet was deleted.
+        """Find a matrix with known labels, by its defined name or at its recorded place; None if it is
+        not there.
 
         Args:
             name: its defined name; recorded: its recorded place.
@@ -111,9 +100,10 @@ class WrittenBook:
             return _whole(place, moved)
         if by_name:
             return self._picked(place, rows, columns)
-        if not labelled or not headed:
-            return _whole(place, False)
-        return self._shifted(place, rows, columns)
+        beside, above = self.labels(place)
+        if labelled and headed and beside != rows and above != columns:
+            return None
+        return _whole(place, False)
 
     def _picked(self, place: Place, rows: Sequence[str], columns: Sequence[str]) -> Location:
         """Locate the matrix in a range that grew or shrank, by labels beside the range or in the first
@@ -134,23 +124,6 @@ class WrittenBook:
             True,
         )
 
-    def _shifted(self, place: Place, rows: Sequence[str], columns: Sequence[str]) -> Location:
-        """Locate the matrix by its labels near its recorded place; without a match, at that place."""
-        beside, above = self.labels(place)
-        if above == tuple(columns) and not any(beside):  # as on a canvas
-            return _whole(place, False)
-        steps = sorted(range(_UP, _DOWN), key=abs)
-        for down, right in sorted(
-            ((r, c) for r in steps for c in steps), key=lambda s: abs(s[0]) + abs(s[1])
-        ):
-            top, left = place.row + down, place.column + right
-            if top < 2 or left < 2 or self.text(place.sheet, top, left - 1) != rows[0]:
-                continue
-            moved = Place(place.sheet, top, left, len(rows), len(columns))
-            if self.labels(moved) == (tuple(rows), tuple(columns)):
-                return _whole(moved, bool(down or right))
-        return _whole(place, False)
-
     def labels(self, place: Place) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The labels to the left of a range and above it."""
         rows = _range(place.row, place.last_row)
@@ -159,44 +132,6 @@ class WrittenBook:
             tuple(self.text(place.sheet, row, place.column - 1) for row in rows),
             tuple(self.text(place.sheet, place.row - 1, column) for column in columns),
         )
-
-
-def _renamed(grids: dict[str, Grid], named: set[str]) -> dict[str, str]:
-    """What sheets of the record are called now: a name that differs in capitals or blanks, or that of
-    the only unknown sheet with their title beside its labels, or with numbers in most cells. Defined
-    names lead to the sheets in `named`, whatever they are called."""
-    recorded: dict[str, list[Place]] = {}
-    for _, _, text in read_record(grids) or ():
-        if place := parse_place(text):
-            recorded.setdefault(place.sheet, []).append(place)
-    others = [name for name in grids if name not in {*recorded, *named, SETTINGS}]
-    found: dict[str, str] = {}
-    for sheet, places in recorded.items():
-        if sheet in grids:
-            continue
-        alike = [name for name in others if name.strip().casefold() == sheet.casefold()]
-        alike = alike or [name for name in others if _titled(grids[name], sheet, places)]
-        alike = alike or [name for name in others if _filled(grids[name], places) > 0.5]
-        if len(alike) == 1 and alike[0] not in found.values():
-            found[sheet] = alike[0]
-    return found
-
-
-def _titled(grid: Grid, title: str, places: Sequence[Place]) -> bool:
-    """Whether the corner between the labels of a recorded matrix has the title of its sheet."""
-    corners = [(place.row - 2, place.column - 2) for place in places]
-    return any(row < len(grid) and title in grid[row][column : column + 1] for row, column in corners)
-
-
-def _filled(grid: Grid, places: Sequence[Place]) -> float:
-    """The share of the cells in some places that hold numbers."""
-    cells = [
-        row < len(grid) and column < len(grid[row]) and is_number(grid[row][column])
-        for place in places
-        for row in range(place.row - 1, place.last_row)
-        for column in range(place.column - 1, place.last_column)
-    ]
-    return sum(cells) / max(1, len(cells))
 
 
 def _range(first: int, last: int) -> range:

@@ -262,9 +262,8 @@ def _entries(
             continue
         if at.moved:
             sheets["moved"].append(at.sheet)
-        now = book.renamed.get(at.sheet, at.sheet)
-        if now != one.place.sheet:
-            sheets["renamed"].append(f"“{one.place.sheet}” to “{now}”")
+        if at.sheet != one.place.sheet:
+            sheets["renamed"].append(f"“{one.place.sheet}” to “{at.sheet}”")
         for row, column in np.argwhere(one.cells).tolist():
             where = (
                 at.rows[row] if row < len(at.rows) else None,

@@ -19,7 +19,6 @@ from .layout import FIRST_ROW, HEADER_ROW, Layout, Sheet
 from .page import Chart, Series
 from .place import lay_out
 from .placed import Block
-from .point_labels import place_labels
 from .settings_sheet import with_record
 
 MOST_POINTS = 200
@@ -52,10 +51,7 @@ def _with_title_or_chart(sheet: Sheet, layout: Layout, components: Components) -
         return replace(sheet, title="Explained variance", note=NOTES[EXPLAINED])
     if sheet.main.node is components.projected:
         chart = _chart(sheet.main, layout)
-        lines: list[str] = []
-        if chart.kind == "points":
-            chart, lines = place_labels(chart)
-        texts = texts_below(chart, [*lines, DIRECTIONS_STAY], ROWS_OF_CHART)
+        texts = texts_below(chart, [DIRECTIONS_STAY], ROWS_OF_CHART)
         return replace(sheet, extras=replace(sheet.extras, charts=(chart,), cells=tuple(texts)))
     return sheet
 

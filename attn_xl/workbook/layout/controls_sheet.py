@@ -15,7 +15,6 @@ from attn_xl.text import OFF, ON, clean, shortened
 from .layout import FIRST_COLUMN, FIRST_ROW, Layout, Sheet
 from .page import Cell, Chart, Choice, Extras, Series
 from .placed import Block
-from .point_labels import place_labels
 
 MOST_SERIES, MOST_POINTS = 8, 40
 """Series of bars in a chart, and words in a plane."""
@@ -118,15 +117,11 @@ def _add_charts(sheet: Sheet, layout: Layout) -> Sheet:
     charts: list[Chart] = []
     cells: list[Cell] = []
     row = FIRST_ROW - 1
-    for plane in _planes(layout, moves, column) if moves else ():
-        chart, lines = place_labels(plane)
-        charts.append(chart)
-        cells += texts_below(chart, lines, ROWS_OF_PLANE)
+    charts += _planes(layout, moves, column) if moves else ()
     if charts:
+        row += ROWS_OF_PLANE + 1
         if any(block.node.is_step(steps.COMPONENTS) for block in sheet.blocks):
-            below = max([row + ROWS_OF_PLANE, *(cell.row + 1 for cell in cells)])
-            cells.append(Cell(below, column, DIRECTIONS_STAY))
-        row = max([row + ROWS_OF_PLANE, *(cell.row + 1 for cell in cells)]) + 1
+            cells.append(Cell(row - 1, column, DIRECTIONS_STAY))
     by_word: dict[str, list[Block]] = {}
     for block in sheet.blocks:
         if block.node.is_step(*steps.COMPARED_ENDS):
