@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import openpyxl
 import pytest
-from conftest import ROOT, SAMPLES, thorough
+from conftest import ROOT, SAMPLES
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -560,15 +560,3 @@ def test_the_sample_is_what_its_script_makes(monkeypatch: pytest.MonkeyPatch) ->
 
     assert "".join(make_vectors.lines()) == SAMPLE.read_text(encoding="utf-8")
     assert len(make_vectors.lines()) == 48
-
-
-@thorough
-def test_the_benchmark_in_small() -> None:
-    """That it runs, and finds what grep finds; the speed of a small file says little."""
-    script = ROOT / "tests" / "benchmarks" / "vectors.py"
-    done = subprocess.run(
-        [sys.executable, script, "--words", "5000", "--no-limits"],
-        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "as long as grep" in done.stdout

@@ -9,8 +9,6 @@ import re
 from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 
-from ooxml_rules import units
-
 LONGEST, LARGEST, DEEPEST, LONGEST_TEXT, MOST_ARGUMENTS = 8192, 16384, 64, 255, 255
 MAX_ROWS, MAX_COLUMNS = 1_048_576, 16_384
 
@@ -71,6 +69,11 @@ Says = Callable[[str, str], None]
 
 class _Wrong(Exception):
     """The formula cannot be read on."""
+
+
+def units(text: str) -> int:
+    """The length of a text as Excel counts it: in UTF-16 units."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def split_address(cell: str) -> tuple[int, int]:
