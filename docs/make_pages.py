@@ -6,7 +6,6 @@ Each page is one of docs/source with its marks filled in:
     {{num TERM; DIGITS}}     a calculation with cells, rounded: pets.Q!B5*pets.K!B7
     {{table RANGE; DIGITS}}  cells as a table, the first row and column its labels
     {{formula CELL}}, {{shape SHEET}}
-    {{options}}              a table of the options that belong to some models only
     {{cell CELL}}, {{sheet SHEET}}  links to them
 Cells are those of the workbook mouse unless another one's name precedes them: masks:second.Mask!C5.
 The pictures of workbooks are made by make_pictures.py, which needs LibreOffice.
@@ -22,7 +21,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import fields
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -32,11 +30,9 @@ import openpyxl
 from examples import HERE, LINKED, QUOTED, call, workbook
 from rich.text import Text
 
-from attn_xl.settings import Model, Settings
 from attn_xl.views.terminal import picture, recording
 
 SOURCE = HERE / "source"
-BUILT_IN = tuple(Model)
 WITH = f"typer {version('typer')} and rich {version('rich')}"
 """Other versions may draw frames and write types differently."""
 MADE = "<!-- Made by docs/make_pages.py{how}. Edit the source, then run the script. -->\n"
@@ -139,26 +135,10 @@ def link(place: str, shown: str) -> str:
     return f"[`{shown}`]({LINKED.name}/{name}.xlsx#{sheet}!{cell})"
 
 
-def options(_: str) -> str:
-    """The options that belong to some models only, by group of models, as a table."""
-    rows: dict[tuple[str, str], list[str]] = {}
-    for field in fields(Settings):
-        models, needs = field.metadata["models"], field.metadata["needs"]
-        if len(models) < len(BUILT_IN):
-            named = ", ".join(map(str, models))
-            beside = " or ".join(f"`--{need.replace('_', '-').replace('=', ' ')}`" for need in needs)
-            rows.setdefault((named, beside), []).append(f"`--{field.name.replace('_', '-')}`")
-    lines = [
-        f"| {', '.join(names)} | {models} | {beside} |" for (models, beside), names in rows.items()
-    ]
-    return "\n".join(["| option | belongs to `--model` | only with |", "|---|---|---|", *lines])
-
-
 FILLS: dict[str, Callable[[str], str]] = {
     "cell": lambda place: link(place, found(place)[2]),
     "formula": formula,
     "num": num,
-    "options": options,
     "run": run,
     "shape": shape,
     "sheet": lambda place: link(place, found(place)[1]),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import ROOT, SAMPLES, alike, table
+from conftest import SAMPLES, alike, table
 from judges import differences_ironcalc
 
 import attn_xl
@@ -111,18 +111,6 @@ def numbers(tables: Tables, options: dict[str, Any]) -> dict[str, Any]:
 
 def test_every_option_is_tried_here() -> None:
     assert OTHER.keys() | SHOWN | LEARNED == {f.name for f in fields(Settings)}
-
-
-def test_the_docs_have_the_same_table() -> None:
-    page = (ROOT / "docs" / "options.md").read_text(encoding="utf-8")
-    lines = [line for line in page.splitlines() if line.startswith("| `--")]
-    for choice in fields(Settings):
-        if len(choice.metadata["models"]) < len(Model):
-            name = f"`--{choice.name.replace('_', '-')}`"
-            models = ", ".join(map(str, choice.metadata["models"]))
-            assert any(name in line.split("|")[1] and models in line.split("|")[2] for line in lines), (
-                name
-            )
 
 
 @pytest.mark.parametrize("model", Model)

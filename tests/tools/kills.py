@@ -1,18 +1,12 @@
 """Kills the program at random moments while it writes: every output is then the old one or the new one,
-whole, and the next run leaves nothing of the killed one behind.
-
-    python tests/fuzzing/kills.py --kills 200
-"""
+whole, and the next run leaves nothing of the killed one behind."""
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -130,33 +124,3 @@ class Killing:
         found = contents(self.out)
         assert found == self.new, [name for name in self.new if found.get(name) != self.new[name]]
         assert not strays(self.folder)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kills", type=int, default=200, help="So many, of all commands together.")
-    parser.add_argument("--seed", type=int, default=0, help="Other moments.")
-    parser.add_argument("--only", choices=COMMANDS, help="One command.")
-    asked = parser.parse_args()
-    commands = [asked.only] if asked.only else list(COMMANDS)
-    total: Counter[str] = Counter()
-    for number, command in enumerate(commands):
-        folder = Path(tempfile.mkdtemp(prefix="kills-"))
-        try:
-            killing = Killing(command, folder / "it's 🐭 here", random.Random(f"{asked.seed}{command}"))
-            for _ in range(number, asked.kills, len(commands)):
-                killing.kill()
-            killing.finish()
-        finally:
-            shutil.rmtree(folder)
-        total += killing.counts
-        print(command, _said(killing.counts), f"(a run takes {killing.ended:.2f} s)", flush=True)
-    print("all", _said(total))
-
-
-def _said(counts: Counter[str]) -> str:
-    return ", ".join(f"{count} {what}" for what, count in sorted(counts.items()))
-
-
-if __name__ == "__main__":
-    main()

@@ -16,7 +16,7 @@ from attn_xl.tables.written.record import SENTENCE
 
 from .controls_sheet import texts_below
 from .layout import FIRST_ROW, HEADER_ROW, Layout, Sheet
-from .page import Chart, Series
+from .page import Chart, Series, share_labels
 from .place import lay_out
 from .placed import Block
 from .settings_sheet import with_record
@@ -76,7 +76,7 @@ def _chart(block: Block, layout: Layout) -> Chart:
         text = "The first {number} words along the first two principal components"
         title = text.format(number=MOST_POINTS)
     return Chart("points", title, HEADER_ROW, column,
-                 tuple(points), "PC1", "PC2", width=20.0, height=14.0, legend=False)  # fmt: skip
+                 share_labels(points), "PC1", "PC2", width=20.0, height=14.0, legend=False)  # fmt: skip
 
 
 def explained_text(explained: Matrix) -> str:

@@ -13,7 +13,7 @@ from attn_xl.spreadsheets.addresses import Place, address
 from attn_xl.text import OFF, ON, clean, shortened
 
 from .layout import FIRST_COLUMN, FIRST_ROW, Layout, Sheet
-from .page import Cell, Chart, Choice, Extras, Series
+from .page import Cell, Chart, Choice, Extras, Series, share_labels
 from .placed import Block
 
 MOST_SERIES, MOST_POINTS = 8, 40
@@ -190,7 +190,7 @@ def _planes(layout: Layout, blocks: list[Block], column: int) -> Iterable[Chart]
                 title,
                 FIRST_ROW - 1,
                 column + COLUMNS_OF_PLANE * (number * len(ends) + which),
-                tuple(series),
+                share_labels(series),
                 width=18.0,
                 height=12.0,
                 legend=False,

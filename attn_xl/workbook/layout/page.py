@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from attn_xl.records import record
@@ -83,10 +83,6 @@ class Heat:
     formula: str
 
 
-Side = Literal["t", "r", "b", "l", ""]
-"""The side of a point that its label stands on: top, right, bottom, left; "" for no label."""
-
-
 @dataclass(frozen=True)
 class Series:
     """A series of a chart, with its present numbers, so that a preview can draw them.
@@ -96,7 +92,7 @@ class Series:
         values: the cells of the numbers (y, in a scatter chart).
         labels: the cells of the categories (x, in a scatter chart).
         numbers, names: the present contents of those cells.
-        label: the side of the last point on which a scatter chart shows the title.
+        labelled: whether a scatter chart shows the title above the last point.
     """
 
     title: str
@@ -104,7 +100,36 @@ class Series:
     labels: Place
     numbers: tuple[float | None, ...]
     names: tuple[str | float | None, ...]
-    label: Side = "t"
+    labelled: bool = True
+
+
+def share_labels(series: Sequence[Series]) -> tuple[Series, ...]:
+    """The series of a scatter chart; those whose last points nearly coincide share the first
+    one's label."""
+    width, height = (share * _spread(series, of) for share, of in ((0.12, "names"), (0.05, "numbers")))
+    shared: list[Series] = []
+    for one in series:
+        x, y = one.names[-1], one.numbers[-1]
+        for number, other in enumerate(shared):
+            if (
+                other.labelled
+                and _near(x, other.names[-1], width)
+                and _near(y, other.numbers[-1], height)
+            ):
+                shared[number] = replace(other, title=f"{other.title}, {one.title}")
+                one = replace(one, labelled=False)
+                break
+        shared.append(one)
+    return tuple(shared)
+
+
+def _spread(series: Sequence[Series], of: str) -> float:
+    numbers = [n for s in series for n in getattr(s, of) if isinstance(n, float)]
+    return max(numbers, default=0.0) - min(numbers, default=0.0)
+
+
+def _near(one: str | float | None, other: str | float | None, most: float) -> bool:
+    return isinstance(one, float) and isinstance(other, float) and abs(one - other) < most
 
 
 @dataclass(frozen=True)

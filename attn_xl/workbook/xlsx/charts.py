@@ -29,7 +29,7 @@ from openpyxl.drawing.text import CharacterProperties, ParagraphProperties
 from openpyxl.xml.functions import tostring
 
 from attn_xl.spreadsheets.addresses import address
-from attn_xl.workbook.layout.page import Chart, Series, Side
+from attn_xl.workbook.layout.page import Chart, Series
 
 from .package import WrittenChart
 from .rows import spreadsheet_text
@@ -153,7 +153,7 @@ def _series(chart: Chart, series: Series, number: int) -> Any:
         ]
     excel_series.graphicalProperties = GraphicalProperties(ln=line)
     last = len(series.numbers) - 1
-    excel_series.dLbls = _named_at(last, series.label)
+    excel_series.dLbls = _named_above(last if series.labelled else None)
     return excel_series
 
 
@@ -163,14 +163,14 @@ def _dot(colour: str, *, filled: bool) -> GraphicalProperties:
     )
 
 
-def _named_at(point: int, side: Side) -> DataLabelList:
-    """A label with the series' name beside one of its points, which every program can show."""
+def _named_above(point: int | None) -> DataLabelList:
+    """A label with the series' name above one of its points, which every program can show."""
     from openpyxl.chart.label import DataLabel
 
     shown = {"showVal": False, "showSerName": True, "showCatName": False, "showLegendKey": False,
              "showPercent": False}  # fmt: skip
     hidden = {**shown, "showSerName": False}
-    labels = [DataLabel(idx=point, dLblPos=side, **shown)] if side else []
+    labels = [] if point is None else [DataLabel(idx=point, dLblPos="t", **shown)]
     return DataLabelList(dLbl=labels, **hidden)
 
 
