@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 import zipfile
 from dataclasses import dataclass, field
@@ -14,7 +13,6 @@ from attn_xl.errors import CallError, InputError
 from .addresses import MAX_COLUMNS, MAX_ROWS, address, split_address
 from .metadata import Marks
 from .numerals import NOT_STORED, ErrorValue
-from .plain_sheet import WORTH_IT, plain_rows
 from .text_files import check_size, decoded, is_text, read_text
 from .unpack import DAMAGED, content_of, damaged, unpacked
 from .values import OLE, Grid, values
@@ -31,7 +29,6 @@ _NOT_STORED = re.compile(
 )
 _PLACE = re.compile(rb'\sr="([A-Z]{1,3}[0-9]{1,7})"')
 _STORED = re.compile(rb"(</(?:\w+:)?f>)\s*<(?:\w+:)?v>([^<]*)</(?:\w+:)?v>")
-_FORMULA = re.compile(rb"<(?:\w+:)?f[\s>/](?:(?!</(?:\w+:)?c>).)*?<(?:\w+:)?v>([^<]*)<", re.DOTALL)
 _FORMULA = re.compile(rb"<(?:\w+:)?f[\s>/]")
 _RECALCULATE = re.compile(rb"fullCalcOnLoad=\"(?:1|true)\"")
 # Unprefixed tags match fastest; files that prefix every tag are rare.
@@ -109,40 +106,25 @@ def _workbook(path: Path, shown: Path, content: bytes, parts: dict[str, bytes]) 
     if not content.startswith(b"PK"):
         return Book(shown, *values(path, shown, content), hides_formulas=True)
     strings = parts.pop(_STRINGS, b"")
-    plain = _plain_sheets(content, parts, strings)
     sheets = Marks(content).parts()
     if _counts(strings) > max(len(strings), 1_000_000):
         raise damaged(shown, "it declares more shared strings than it has")
     spanned = 0
     for part, xml in parts.items():
-        if part not in plain and part != "xl/workbook.xml":
+        if part != "xl/workbook.xml":
             spanned = _check_span(shown, xml, spanned)
-    grids, hidden = values(path, shown, content, plain)
+    grids, hidden = values(path, shown, content)
     untrusted = bool(_RECALCULATE.search(parts.get("xl/workbook.xml", b"")))
     names = {part: name for name, part in Marks(content).sheets().items()} if sheets else {}
     without_marks = set()
     for part, xml in parts.items():
-        formulas = part not in plain and _has_formulas(xml)
+        formulas = _has_formulas(xml)
         if not formulas and b'hidden="' not in xml:
             without_marks.add(part)
         if (formulas or b't="e"' in xml) and names.get(part) in grids:
             _mark_missing(xml, grids[names[part]], untrusted)
     binary = b"xl/workbook.bin" in content
     return Book(shown, grids, hidden, Marks(content, without_marks), hides_formulas=binary)
-
-
-def _plain_sheets(content: bytes, parts: dict[str, bytes], strings: bytes) -> dict[str, Grid]:
-    """The values of large sheets of plain numbers, by part."""
-    large = [name for name, xml in parts.items() if len(xml) > WORTH_IT]
-    if not large:
-        return {}
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        try:
-            styles = archive.read("xl/styles.xml")
-        except (*DAMAGED, KeyError):
-            return {}
-    values = {name: plain_rows(parts[name], strings, styles) for name in large}
-    return {name: rows for name, rows in values.items() if rows is not None}
 
 
 def _from_text(path: Path, content: bytes, encoding: str | None) -> tuple[dict[str, Grid] | None, str]:

@@ -22,9 +22,6 @@ from .unpack import DAMAGED
 WIDTH = MAX_COLUMNS
 """A cell's key is row * WIDTH + column - 1: one number that sorts by row, then by column."""
 
-NUMBER, TEXT, BOOLEAN, ERROR, MISSING = range(5)
-"""Kinds of cell; MISSING is a formula without a stored value."""
-
 Ints = NDArray[np.int64]
 
 
@@ -48,20 +45,13 @@ class SheetCells:
     """The nonblank cells of a sheet, in the order of their keys.
 
     Attributes:
-        keys, kinds, numbers: one entry per cell; the number of a non-numeric cell is NaN.
-        texts: texts by index into the arrays; shared strings are included only for cells with formulas
-            (as Gnumeric stores them).
+        keys: one for each cell, from its row and its column.
         formulas: for each cell the index of its formula in the book's list, or -1.
-        spilled: the same for cells filled by an array formula in another cell.
     """
 
     name: str
     keys: Ints
-    kinds: NDArray[np.int8]
-    numbers: NDArray[np.float64]
-    texts: dict[int, str]
     formulas: Ints
-    spilled: Ints
 
     def find(self, keys: Ints) -> Ints:
         """The indices of cells given by key; -1 where a cell is blank."""
@@ -110,7 +100,7 @@ def _read(path: Path, archive: zipfile.ZipFile) -> FormulaBook:
     for name, sheet in zip(sheets, workbook.sheets):
         kind, part = package.links[sheet.get("id", "")]
         if kind == "worksheet" and part in package.parts:
-            book.sheets[name] = _sheet(name, package.read(part), book.formulas, package)
+            book.sheets[name] = _sheet(name, package.read(part), book.formulas)
     for defined, text in workbook.names:
         local = defined.get("localSheetId", "")
         where = f"{sheets[int(local)]}!" if local and int(local) < len(sheets) else ""
@@ -118,21 +108,12 @@ def _read(path: Path, archive: zipfile.ZipFile) -> FormulaBook:
     return book
 
 
-MOST_MISSING = 100_000  # cells of an array formula without a value
-_KINDS = {"n": NUMBER, "b": BOOLEAN, "e": ERROR}
-
-
 class _Cells:
     """The cells of a sheet while it is parsed."""
 
     def __init__(self, formulas: list[Formula]) -> None:
         self.keys: list[int] = []
-        self.kinds: list[int] = []
-        self.numbers: list[float] = []
-        self.texts: dict[int, str] = {}
         self.places: list[int] = []
-        self.arrays: list[tuple[int, Formula]] = []
-        self.incomplete: list[Formula] = []
         self.formulas = formulas
         self.shared: dict[str, int] = {}
         self.row = self.column = 0
@@ -155,18 +136,15 @@ class _Cells:
         place = len(self.formulas) - 1
         if kind == "shared":
             self.shared[attributes.get("si", "")] = place
-        if rows * columns > 1:
-            self.arrays.append((place, formula))
         return place
 
 
-def _sheet(name: str, xml: bytes, formulas: list[Formula], package: Package) -> SheetCells:
+def _sheet(name: str, xml: bytes, formulas: list[Formula]) -> SheetCells:
     parser, cells = new_parser(), _Cells(formulas)
     text: list[str] = []
     cell: dict[str, str] = {}
     formula: dict[str, str] | None = None
     written, value, inside = "", "", False
-    keys, kinds, numbers, places = cells.keys, cells.kinds, cells.numbers, cells.places
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         nonlocal cell, formula, written, value, inside
@@ -203,22 +181,8 @@ def _sheet(name: str, xml: bytes, formulas: list[Formula], package: Package) -> 
         place = -1 if formula is None else cells.formula(formula, written, row, column)
         if place < 0 and value == "" and cell.get("t") != "s":
             return
-        number = float("nan")
-        kind = _KINDS.get(cell.get("t", "n"), TEXT)
-        if value == "" and kind != TEXT:
-            kind = MISSING
-        elif kind in (NUMBER, BOOLEAN):
-            number = float(value)
-        elif cell.get("t") != "s":
-            cells.texts[len(keys)] = value
-        elif place >= 0 and value:
-            cells.texts[len(keys)] = package.shared_texts[int(value)]
-        if kind == MISSING and cells.arrays and cells.arrays[-1][0] == place:
-            cells.incomplete.append(cells.arrays[-1][1])
-        keys.append(row * WIDTH + column - 1)
-        kinds.append(kind)
-        numbers.append(number)
-        places.append(place)
+        cells.keys.append(row * WIDTH + column - 1)
+        cells.places.append(place)
 
     def characters(data: str) -> None:
         if inside:
@@ -228,52 +192,10 @@ def _sheet(name: str, xml: bytes, formulas: list[Formula], package: Package) -> 
     parser.EndElementHandler = end
     parser.CharacterDataHandler = characters
     parser.Parse(xml, True)
-    return _sorted_cells(name, cells)
+    keys, order = np.unique(np.array(cells.keys, dtype=np.int64), return_index=True)
+    return SheetCells(name, keys, np.array(cells.places, dtype=np.int64)[order])
 
 
 def _check_place(row: int, column: int) -> None:
     if not (0 < row <= MAX_ROWS and 0 < column <= MAX_COLUMNS):
         raise Malformed("it has cells outside the limits of a sheet")
-
-
-def _add_missing(cells: _Cells) -> None:
-    """The cells that array formulas without a value fill: programs that compute nothing leave them out.
-    Those that are there stay, since the first of equal keys does."""
-    for formula in cells.incomplete:
-        if formula.rows * formula.columns <= MOST_MISSING:
-            rows = np.arange(formula.row, formula.row + formula.rows) * WIDTH
-            columns = np.arange(formula.columns) + formula.column - 1
-            keys = np.add.outer(rows, columns).ravel().tolist()
-            cells.keys += keys
-            cells.kinds += [MISSING] * len(keys)
-            cells.numbers += [float("nan")] * len(keys)
-            cells.places += [-1] * len(keys)
-
-
-def _sorted_cells(name: str, cells: _Cells) -> SheetCells:
-    _add_missing(cells)
-    keys = np.array(cells.keys, dtype=np.int64)
-    order = np.arange(len(keys))
-    texts = cells.texts
-    if len(keys) and not (np.diff(keys) > 0).all():  # rows or cells out of order or repeated
-        _, order = np.unique(keys, return_index=True)
-        texts = {new: texts[old] for new, old in enumerate(order.tolist()) if old in texts}
-    sheet = SheetCells(
-        name,
-        keys[order],
-        np.array(cells.kinds, dtype=np.int8)[order],
-        np.array(cells.numbers, dtype=np.float64)[order],
-        texts,
-        np.array(cells.places, dtype=np.int64)[order],
-        np.full(len(order), -1),
-    )
-    for place, formula in cells.arrays:
-        for row in range(formula.row, formula.row + formula.rows):
-            first = row * WIDTH + formula.column - 1
-            low, high = np.searchsorted(sheet.keys, (first, first + formula.columns))
-            if low < high:
-                sheet.spilled[low:high] = place
-            elif row > sheet.keys[-1] // WIDTH:
-                break
-    sheet.spilled[sheet.formulas >= 0] = -1
-    return sheet

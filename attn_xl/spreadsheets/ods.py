@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .addresses import quoted
-from .formulas import MISSING, NUMBER, TEXT, WIDTH, Formula, FormulaBook, SheetCells
+from .formulas import WIDTH, Formula, FormulaBook, SheetCells
 from .metadata import UNREADABLE
 
 _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
@@ -68,42 +68,27 @@ def _ends(area: str) -> list[str]:
 
 def _sheet(name: str, table: Any, formulas: list[Formula]) -> SheetCells:
     keys: list[int] = []
-    kinds: list[int] = []
-    numbers: list[float] = []
     places: list[int] = []
-    spilled: dict[int, int] = {}
     row = 0
     for line in table.iter(f"{_TABLE}table-row"):
         rows = int(line.get(f"{_TABLE}number-rows-repeated", 1))
         column = 0
         for cell in line:
             columns = int(cell.get(f"{_TABLE}number-columns-repeated", 1))
-            formula, value = cell.get(f"{_TABLE}formula"), cell.get(f"{_OFFICE}value")
-            filled = formula is not None or value is not None or len(cell)
+            formula = cell.get(f"{_TABLE}formula")
+            filled = formula is not None or f"{_OFFICE}value" in cell.attrib or len(cell)
             if filled and rows * columns < MOST_REPEATED:
                 height = int(cell.get(f"{_TABLE}number-matrix-rows-spanned", 1))
                 width = int(cell.get(f"{_TABLE}number-matrix-columns-spanned", 1))
                 array = f"{_TABLE}number-matrix-rows-spanned" in cell.attrib
-                kind = NUMBER if value is not None else TEXT if len(cell) else MISSING
                 for r in range(row + 1, row + rows + 1):
                     for c in range(column + 1, column + columns + 1):
                         keys.append(r * WIDTH + c - 1)
-                        kinds.append(kind)
-                        numbers.append(float(value) if value is not None else float("nan"))
                         places.append(-1)
                         if formula is not None:
                             places[-1] = len(formulas)
                             text = as_in_excel(formula)
                             formulas.append(Formula(text, r, c, height, width, array=array))
-                            for y in range(r, r + height) if height * width < MOST_REPEATED else ():
-                                for x in range(c, c + width):
-                                    spilled[y * WIDTH + x - 1] = places[-1]
             column += columns
         row += rows
-    found = np.array(keys, dtype=np.int64)
-    own = np.array(places, dtype=np.int64)
-    filled_by = np.array([spilled.get(key, -1) for key in keys], dtype=np.int64)
-    filled_by[own >= 0] = -1
-    return SheetCells(
-        name, found, np.array(kinds, dtype=np.int8), np.array(numbers), {}, own, filled_by
-    )  # fmt: skip
+    return SheetCells(name, np.array(keys, dtype=np.int64), np.array(places, dtype=np.int64))

@@ -104,42 +104,12 @@ class Package:
         parse(self.read(self.main), start, end)
         return book
 
-    @cached_property
-    def shared_texts(self) -> list[str]:
-        """The shared strings; empty if the workbook has none."""
-        tables = (part for kind, part in self.links.values() if kind == "sharedStrings")
-        return next((_shared_texts(self.read(part)) for part in tables if part in self.parts), [])
-
 
 def tag_of(xml: bytes, name: str) -> Attributes:
     """The attributes of the first tag called `name`; empty if there is none."""
     tags: list[Attributes] = []
     parse(xml, lambda tag, attributes: tags.append(attributes) if tag == name else None)
     return tags[0] if tags else {}
-
-
-def _shared_texts(xml: bytes) -> list[str]:
-    """The texts of a shared-strings part, without formatting and phonetic guides."""
-    texts: list[str] = []
-    pieces: list[str] = []
-    aside = False
-
-    def start(tag: str, _: Attributes) -> None:
-        nonlocal aside
-        aside = aside or tag == "rPh"
-
-    def end(tag: str, text: str) -> None:
-        nonlocal aside
-        if tag == "t" and not aside:
-            pieces.append(text)
-        elif tag == "rPh":
-            aside = False
-        elif tag == "si":
-            texts.append("".join(pieces))
-            pieces.clear()
-
-    parse(xml, start, end)
-    return texts
 
 
 def parse(

@@ -5,14 +5,13 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from attn_xl.errors import InputError
 
-from .metadata import Marks
 from .unpack import damaged
 
 Grid = list[list[Any]]
@@ -20,7 +19,6 @@ Grids = tuple[dict[str, Grid], frozenset[str]]
 
 OLE = bytes.fromhex("D0CF11E0A1B11AE1")
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
-_NONE: Mapping[str, Grid] = {}
 
 
 @contextmanager
@@ -45,12 +43,11 @@ def quiet() -> Iterator[None]:
             os.close(own)
 
 
-def values(path: Path, shown: Path, content: bytes, plain: Mapping[str, Grid] = _NONE) -> Grids:
+def values(path: Path, shown: Path, content: bytes) -> Grids:
     """The values of every sheet, and the names of the hidden sheets.
 
     Args:
         path: the file, or `-`; shown: as error messages name it; content: its bytes.
-        plain: the values of parts that were already read.
 
     Raises:
         InputError: if the file cannot be read.
@@ -74,13 +71,10 @@ def values(path: Path, shown: Path, content: bytes, plain: Mapping[str, Grid] = 
                     raise
                 book = CalamineWorkbook.from_path(str(path))
             sheets = [sheet for sheet in book.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
-            known = Marks(content).sheets() if plain else {}
-            grids: dict[str, Grid] = {}
-            for sheet in sheets:
-                rows = plain.get(known.get(sheet.name, ""))
-                if rows is None:
-                    rows = book.get_sheet_by_name(sheet.name).to_python(skip_empty_area=False)
-                grids[sheet.name] = rows
+            grids = {
+                sheet.name: book.get_sheet_by_name(sheet.name).to_python(skip_empty_area=False)
+                for sheet in sheets
+            }
             if not grids:
                 raise CalamineError("it has no worksheet")
             hidden = (sheet.name for sheet in sheets if sheet.visible != SheetVisibleEnum.Visible)

@@ -12,9 +12,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from attn_xl.spreadsheets.addresses import letters, quoted
-from attn_xl.spreadsheets.blocks.blocks import FormulaBlock
-from attn_xl.spreadsheets.blocks.pieces import Box, Pieces
-from attn_xl.spreadsheets.blocks.references import Lookup
+from attn_xl.spreadsheets.blocks.blocks import FormulaBlock, blocks
+from attn_xl.spreadsheets.blocks.lookup import Box, Lookup
 from attn_xl.spreadsheets.blocks.templates import Forms, Template
 from attn_xl.spreadsheets.formulas import FormulaBook, SheetCells
 from attn_xl.spreadsheets.ranges import rectangles
@@ -189,17 +188,16 @@ class Blocks:
     """All blocks of a workbook, by sheet."""
 
     def __init__(self, book: FormulaBook) -> None:
-        self._pieces = Pieces(book, Forms(book.formulas), Lookup(book), readers=False)
+        self._lookup, forms = Lookup(book), Forms(book.formulas)
         self._trees: dict[tuple[str, str, str], tuple[Tree, list[Span]]] = {}
         self._places: dict[str, Places] = {}
         self.on: dict[str, list[Block]] = {name: [] for name in book.sheets}
-        for block in self._pieces.blocks:
-            formula = book.formulas[int(block.sheet.formulas[block.places[0]])]
-            item = formula.rows, formula.columns
-            for box in _copied(block, item):
-                self.on[block.sheet.name].append(self._block(block, box, item))
-        for blocks in self.on.values():
-            blocks.sort(key=lambda block: block.span)
+        for name, sheet in book.sheets.items():
+            for block in blocks(sheet, forms):
+                formula = book.formulas[int(sheet.formulas[block.places[0]])]
+                item = formula.rows, formula.columns
+                self.on[name] += [self._block(block, box, item) for box in _copied(block, item)]
+            self.on[name].sort(key=lambda block: block.span)
         self._add_sums()
 
     def _block(self, block: FormulaBlock, box: Box, item: tuple[int, int]) -> Block:
@@ -213,10 +211,10 @@ class Blocks:
         first = block.predicted(*box[:2])
         references = []
         for r in template.references:
-            sheet = self._pieces.lookup.sheet(r.sheet, own)
+            sheet = self._lookup.sheet(r.sheet, own)
             at = [*range(r.at, r.at + 2 * r.cells)] * (3 - r.cells)
             corners = tuple(first[at].astype(int).tolist())
-            spilled = self._pieces.spilled(sheet, corners, r) if sheet is not None else corners
+            spilled = self._lookup.spilled(sheet, corners, r) if sheet is not None else corners
             right, down = (
                 tuple(
                     (block.slopes[at, axis] * item[axis] * (spilled == corners and steps[axis] > 1))
@@ -247,7 +245,7 @@ class Blocks:
         named: list[Span] = []
 
         def replaced(word: re.Match[str]) -> str:
-            area = self._pieces.area(word[0], own)
+            area = self._lookup.area(word[0], own)
             if area is None:
                 return word[0]
             named.append(Span(area[0].name, *area[1]))
@@ -257,7 +255,7 @@ class Blocks:
 
     def _add_sums(self) -> None:
         """Add the products that are written in two steps: `=A1*B1` in a table, then sums over it."""
-        for block in [block for blocks in self.on.values() for block in blocks]:
+        for block in [block for found in self.on.values() for block in found]:
             tree = _bare(block.tree)
             if tree[:2] != ("call", "SUM") or len(tree[2]) != 1 or _bare(tree[2][0])[0] != "ref":
                 continue

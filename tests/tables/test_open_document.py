@@ -15,7 +15,7 @@ from made_by_hand import columns_from_the_left, row_arrays, three_heads
 
 from attn_xl.cli.main import main
 from attn_xl.spreadsheets.book import read_book
-from attn_xl.spreadsheets.formulas import NUMBER, TEXT, WIDTH, formulas_in
+from attn_xl.spreadsheets.formulas import WIDTH, formulas_in
 from attn_xl.spreadsheets.ods import as_in_excel, ods_formulas
 from attn_xl.tables.read import read_tables
 
@@ -60,13 +60,13 @@ def to_ods(source: Path) -> Path:
                 if formula.array:
                     marks += f' table:number-matrix-rows-spanned="{formula.rows}"'
                     marks += f' table:number-matrix-columns-spanned="{formula.columns}"'
-            if sheet.kinds[place] == NUMBER:
-                value = f' office:value-type="float" office:value="{sheet.numbers[place]!r}"'
-                text = f"{sheet.numbers[place]}".removeprefix("np.float64(").removesuffix(")")
-                value = value.replace("np.float64(", "").replace(')"', '"')
-            else:
-                value = ' office:value-type="string"'
-                text = str(labels[name][row - 1][column]) if sheet.kinds[place] == TEXT else ""
+            text = str(labels[name][row - 1][column])
+            number = isinstance(labels[name][row - 1][column], float)
+            value = (
+                f' office:value-type="float" office:value="{text}"'
+                if number
+                else ' office:value-type="string"'
+            )
             cell = f"<table:table-cell{marks}{value}><text:p>{escape(text)}</text:p></table:table-cell>"
             rows.setdefault(row, {})[column] = cell
         lines = []

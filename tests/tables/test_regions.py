@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import zipfile
-from pathlib import Path
 from time import process_time
 from typing import Any
 
-import numpy as np
 import pytest
-import xlsxwriter
 from conftest import make_input
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from python_calamine import CalamineWorkbook
 
 from attn_xl import read_tables
 from attn_xl.spreadsheets.numerals import NumberText
-from attn_xl.spreadsheets.plain_sheet import plain_rows
 from attn_xl.tables import boxes
 from attn_xl.tables.boxes import kinds
 from attn_xl.tables.read import survey
@@ -176,49 +170,6 @@ def test_many_scattered_numbers_take_no_time() -> None:
     grid = [[float(r) if (r + c) % 2 == 0 and r % 3 else "" for c in range(90)] for r in range(90)]
     assert kinds(grid).shape == (90, 90)
     assert find_regions(grid, is_matrix_name)
-
-
-def test_a_large_plain_sheet_is_read_as_the_library_reads_it(tmp_path: Path) -> None:
-    """The fast way and python-calamine agree, and what is not plain goes the slow way."""
-    for memory in (True, False):
-        path = tmp_path / f"{memory}.xlsx"
-        book = xlsxwriter.Workbook(path, {"constant_memory": memory})
-        styled = book.add_format({"num_format": "0.00%"})
-        sheet = book.add_worksheet("s")
-        rng = np.random.default_rng(1)
-        sheet.write_row(0, 0, ["", *(f"d&<{j}" for j in range(9)), "a note"])
-        for i in range(1, 60):
-            sheet.write_row(i + 2, 0, [f" w{i}", *rng.normal(size=9).tolist()], styled)
-        sheet.write_row(70, 4, [1, "x", 2.5e-7])
-        book.close()
-        with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
-            xml, styles = archive.read("xl/worksheets/sheet1.xml"), archive.read("xl/styles.xml")
-            shared = "xl/sharedStrings.xml"
-            strings = archive.read(shared) if shared in names else b""
-        theirs = CalamineWorkbook.from_path(path).get_sheet_by_index(0).to_python(skip_empty_area=False)
-        assert plain_rows(xml, strings, styles) == theirs
-        dated = styles.replace(b'"0.00%"', b'"d mmm"')
-        assert dated != styles
-        assert plain_rows(xml, strings, dated) is None
-        assert plain_rows(xml.replace(b"<v>", b"<f>1</f><v>", 1), strings, styles) is None
-        assert plain_rows(xml.replace(b'<c r="E71"', b'<c r="E71" t="e"'), strings, styles) is None
-        assert plain_rows(xml.replace(b'r="71"', b'r="7"'), strings, styles) is None
-
-
-def test_a_sheet_of_many_rows_with_several_words_is_left_to_the_library(tmp_path: Path) -> None:
-    """Cell by cell, it would be read more slowly."""
-    for words, read in ((1, True), (2, False)):
-        book = xlsxwriter.Workbook(tmp_path / "words.xlsx", {"constant_memory": True})
-        sheet = book.add_worksheet()
-        for row in range(300):
-            sheet.write_row(row, 0, [*["word"] * words, 1.5, 2.5])
-        book.close()
-        with zipfile.ZipFile(tmp_path / "words.xlsx") as archive:
-            xml = archive.read("xl/worksheets/sheet1.xml")
-        rows = plain_rows(xml, b"", b"")
-        assert (rows is not None) == read
-        assert rows is None or rows == [["word", 1.5, 2.5]] * 300
 
 
 @pytest.mark.parametrize("blanks", [0, 3, 40])

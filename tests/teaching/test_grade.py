@@ -697,16 +697,6 @@ def test_the_better_of_two_counts_whatever_its_name(school: Path, tmp_path: Path
     assert summary([one, other]) == "1 marked, mean 100.0 %; 1 superseded"
 
 
-def test_a_copy_of_nobodys_lesson_is_remarked(tmp_path: Path) -> None:
-    teach(SAMPLES / "by-hand.xlsx", "-o", tmp_path / "anna.xlsx")
-    shutil.copy(tmp_path / "anna.xlsx", tmp_path / "anna2.xlsx")
-    found = grade_class([tmp_path], jobs=1)
-    assert [one.remarks[0] for one in found] == [
-        "Identical, byte for byte, to anna2.xlsx.",
-        "Identical, byte for byte, to anna.xlsx.",
-    ]
-
-
 def test_without_anything_to_mark_nothing_is_written(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no file could be marked, so no grades were written"):
         grade(tmp_path / "nosuch", "-o", tmp_path / "g.xlsx")

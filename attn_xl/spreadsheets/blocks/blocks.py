@@ -26,11 +26,10 @@ Mask = NDArray[np.bool_]
 
 @dataclass
 class FormulaBlock:
-    """Cells of one template that follow one pattern, and adjacent cells of that template that do not.
+    """Cells of one template that follow one pattern.
 
     Attributes:
         places: the cells, by their places in the sheet; keys: by their keys.
-        odd: the places of the others.
         slopes: (m, 2): how each coordinate moves with the row and with the column; start: its value at
             row 0, column 0.
         box: the first and last row and column.
@@ -40,26 +39,9 @@ class FormulaBlock:
     template: Template
     places: Ints
     keys: Ints
-    odd: Ints
     slopes: Coordinates
     start: Coordinates
     box: tuple[int, int, int, int]
-
-    @property
-    def extents(self) -> tuple[int, int]:
-        """How many rows and columns it spans."""
-        top, left, bottom, right = self.box
-        return bottom - top + 1, right - left + 1
-
-    @property
-    def flat(self) -> bool:
-        """Whether it is one row or one column."""
-        return 1 in self.extents
-
-    @property
-    def dense(self) -> bool:
-        """Whether it fills its box, but for some odd cells."""
-        return 4 * len(self.places) > 3 * self.extents[0] * self.extents[1]
 
     def predicted(self, row: int, column: int) -> Coordinates:
         """The coordinates that a formula of this block would have in a cell."""
@@ -113,16 +95,6 @@ def linked(items: Ints, links: list[tuple[Ints, Ints]], where: Ints | None = Non
     return np.split(items[where][order], cuts) if len(where) else []
 
 
-def groups(keys: Ints) -> list[Ints]:
-    """Groups of adjacent cells."""
-    keys = np.sort(keys)
-    links = []
-    for step in (1, WIDTH):
-        first = np.flatnonzero(np.isin(keys + step, keys))
-        links.append((first, np.searchsorted(keys, keys[first] + step)))
-    return linked(keys, links)
-
-
 def _separate_blocks(
     sheet: SheetCells,
     template: Template,
@@ -155,9 +127,8 @@ def _separate_blocks(
         fits = _without_lone(r, c, fits)
         places = region[left[fits]]
         box = int(r[fits].min()), int(c[fits].min()), int(r[fits].max()), int(c[fits].max())
-        odd = left[~fits]
-        yield FormulaBlock(sheet, template, places, sheet.keys[places], region[odd], slopes, start, box)
-        left = odd
+        yield FormulaBlock(sheet, template, places, sheet.keys[places], slopes, start, box)
+        left = left[~fits]
 
 
 def _resizes(template: Template, slopes: Coordinates, said: Coordinates) -> bool:

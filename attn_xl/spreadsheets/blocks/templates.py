@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from attn_xl.spreadsheets.addresses import REFERENCE, letters, quoted, split_address, unquoted
+from attn_xl.spreadsheets.addresses import REFERENCE, split_address, unquoted
 from attn_xl.spreadsheets.formulas import Formula, Ints
 
 if TYPE_CHECKING:
@@ -35,14 +34,8 @@ _FAST = re.compile(
 )
 
 
-def names(text: str) -> frozenset[str]:
-    """Names, separated by spaces."""
-    return frozenset(text.split())
-
-
-TRANSPARENT = names("TRANSPOSE ( SINGLE ABS")
+TRANSPARENT = frozenset(["TRANSPOSE", "(", "SINGLE", "ABS"])
 """Functions that pass a reference on to the function around them."""
-_COMPARING = ("=", "<>", "<", ">", "<=", ">=", "&")
 
 
 @dataclass(frozen=True)
@@ -54,16 +47,12 @@ class Reference:
         at: where its coordinates begin: row, column, and of a range the last row and column.
         cells: 1 or a range's corners, 2.
         function: the function it is an argument of, "" outside of all.
-        operand: whether it is added, multiplied, ...
-        compared: whether it is only compared, or joined as text: that is no computing.
     """
 
     sheet: str
     at: int
     cells: int
     function: str
-    operand: bool
-    compared: bool
 
 
 @dataclass
@@ -71,17 +60,14 @@ class Template:
     """A formula's text without its coordinates.
 
     Attributes:
-        pieces: the text between the coordinates' places; functions: names without prefixes.
+        pieces: the text between the coordinates' places.
         roles: of each coordinate: row "r", column "c", number "n".
         alone: whether its references are single cells, multiplied and added, and nothing else.
     """
 
     pieces: tuple[str, ...]
     roles: str
-    functions: frozenset[str]
     references: tuple[Reference, ...]
-    operators: frozenset[str]
-    names: tuple[str, ...]
 
     @property
     def text(self) -> str:
@@ -92,25 +78,10 @@ class Template:
         """The text without the names of sheets."""
         return "§".join([*map(_without_sheet, self.pieces[:-1]), self.pieces[-1]])
 
-    @property
-    def copies(self) -> bool:
-        """Whether it repeats a cell or a range as it is. (A number typed as a formula, `=1`, has the
-        same text, but refers to nothing.)"""
-        return self.general in ("§", "§:§") and len(self.references) == 1
-
     @cached_property
     def alone(self) -> bool:
         between = re.sub(r"[§*+ 0-9.]", "", self.text)
         return not between and "*" in self.text and all(r.cells == 1 for r in self.references)
-
-    @property
-    def is_product(self) -> bool:
-        """Whether it is an inner product, as each cell of a matrix product is one."""
-        if {"SUMPRODUCT", "MMULT"} & self.functions:
-            return len(self.references) >= 2
-        if "SUM" in self.functions:
-            return "*" in self.operators and sum(r.cells == 2 for r in self.references) == 2
-        return self.alone and self.text.count("*") >= 2 and "+" in self.operators
 
 
 class Forms:
@@ -152,18 +123,6 @@ class Forms:
             moves = np.array([self._moves[kind] for kind in kinds.tolist()], dtype=np.int8)[which]
             values = values + down[:, None] * (moves == 1) + right[:, None] * (moves == 2)
         return np.asarray(values)
-
-    def operand(self, formula: int, reference: Reference, values: Coordinates) -> str:
-        """One reference of a formula, as it is written with these coordinates."""
-        moves = self.moves(formula)
-        ends = range(reference.at, reference.at + 2 * reference.cells, 2)
-        text = ":".join(_cell(values[at : at + 2].tolist(), moves[at : at + 2]) for at in ends)
-        return f"{quoted(reference.sheet)}!{text}" if reference.sheet else text
-
-
-def _cell(place: Sequence[float], moves: Sequence[int]) -> str:
-    row, column = int(place[0]), int(place[1])
-    return f"{'' if moves[1] else '$'}{letters(max(column, 1))}{'' if moves[0] else '$'}{row}"
 
 
 class _Reader:
@@ -267,48 +226,28 @@ def _taken_apart(
 def _template(pieces: tuple[str, ...], roles: str, tokens: list[Token]) -> Template:
     from openpyxl.formula.tokenizer import Token
 
-    functions, references, operators, names = set(), [], set(), []
+    references: list[Reference] = []
     around: list[str] = []
     place = 0
-    inner = [token for token in tokens if token.type != Token.WSPACE]
-    for number, token in enumerate(inner):
+    for token in tokens:
         if token.type in (Token.FUNC, Token.PAREN, Token.ARRAY):
             if token.subtype == Token.OPEN:
                 name = _PREFIX.sub("", token.value[:-1]).upper() if token.type == Token.FUNC else "("
-                functions.add(name)
                 around.append(name)
             elif around:
                 around.pop()
-        elif token.type in (Token.OP_IN, Token.OP_PRE, Token.OP_POST):
-            operators.add(token.value)
         elif token.type == Token.OPERAND and token.subtype == Token.NUMBER:
             place += 1
         elif token.type == Token.OPERAND and token.subtype == Token.RANGE:
             found = REFERENCE.fullmatch(token.value)
             if not found or (found[1] and "[" in found[1]):
-                names.append(token.value)
                 continue
             cells = 2 if found[7] else 1
             function = next((name for name in reversed(around) if name not in TRANSPARENT), "")
-            beside = {
-                other.value
-                for other in inner[max(number - 1, 0) : number] + inner[number + 1 : number + 2]
-                if other.type in (Token.OP_IN, Token.OP_PRE, Token.OP_POST)
-            }
-            operand = not beside.isdisjoint("+-*/^%")
             sheet = unquoted((found[1] or "")[:-1])
-            compared = not operand and not beside.isdisjoint(_COMPARING)
-            references.append(Reference(sheet, place, cells, function, operand, compared))
+            references.append(Reference(sheet, place, cells, function))
             place += 2 * cells
-    functions.discard("(")
-    return Template(
-        pieces,
-        roles,
-        frozenset(functions),
-        tuple(references),
-        frozenset(operators),
-        tuple(names),
-    )
+    return Template(pieces, roles, tuple(references))
 
 
 def _without_sheet(piece: str) -> str:

@@ -1,11 +1,10 @@
-"""Marking the submissions of a class in parallel, with remarks on duplicates and swapped files."""
+"""Marking the submissions of a class in parallel, with remarks on repeated and swapped files."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
 
 from attn_xl.errors import CallError, OutputError
@@ -112,8 +111,8 @@ def _feedback_paths(
 
 def together(found: Sequence[Graded], keys: Keys | None) -> list[Graded]:
     """The results of a class, with remarks that need all submissions: if a lesson was handed in twice,
-    the best one counts; files named after another student, identical files and the numbers of someone
-    else's lesson get a remark. Students in the key who handed nothing in are added."""
+    the best one counts; files named after another student get a remark. Students in the key who handed
+    nothing in are added."""
     marked = [one for one in found if one.status is Status.marked]
     if keys:
         students = list(keys.students)
@@ -124,7 +123,6 @@ def together(found: Sequence[Graded], keys: Keys | None) -> list[Graded]:
     for one in marked:
         if one.id:
             files.setdefault(one.id, []).append(one)
-    copies = _identical_files([one for one in marked if not one.id])
     instead: dict[str, str] = {}
     results = []
     for one in found:
@@ -140,9 +138,6 @@ def together(found: Sequence[Graded], keys: Keys | None) -> list[Graded]:
                 counts = f"The best one counts: {best.file}."
             remarks.insert(0, f"{also} {counts}")
             status = status if best is one else Status.repeated
-        if one.path in copies:
-            files_alike = ", ".join(copies[one.path])
-            remarks.insert(0, f"Identical, byte for byte, to {files_alike}.")
         named = named_after(one.path, students) if one.path and one.id else None
         if named and named.id != one.id:
             who = f"{named.id} ({named.name})" if named.name else named.id
@@ -159,20 +154,6 @@ def together(found: Sequence[Graded], keys: Keys | None) -> list[Graded]:
         if student.id not in files:
             results.append(_missing(student, instead.get(student.id), found))
     return sorted(results, key=lambda one: rank.get(one.id, len(rank)))
-
-
-def _identical_files(found: Sequence[Graded]) -> dict[Path | None, list[str]]:
-    """For each file with identical copies, the names of the copies."""
-    same: dict[bytes, list[Path]] = {}
-    for one in found:
-        if one.path is not None and one.path.is_file():
-            same.setdefault(sha256(one.path.read_bytes()).digest(), []).append(one.path)
-    return {
-        path: [other.name for other in paths if other != path]
-        for paths in same.values()
-        for path in paths
-        if len(paths) > 1
-    }
 
 
 def _missing(student: Student, instead: str | None, found: Sequence[Graded]) -> Graded:
