@@ -3,19 +3,14 @@ and without a warning of numpy's."""
 
 from __future__ import annotations
 
-import os
 import re
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import openpyxl
 import pytest
-from conftest import ROOT, alike, make_input
+from conftest import alike, make_input
 
 from attn_xl import attend, read_tables
 from attn_xl.cli.main import main
@@ -110,32 +105,3 @@ def test_what_no_model_needs_is_left_out(kind: str, tmp_path: Path) -> None:
     made = attend(read_tables(path), Settings(controls=True))
     assert any(remark.startswith("Left out: the chart") for remark in made.remarks)
     assert not any(name.startswith("Compare.") and name.endswith("Moves") for name in made.controls)
-
-
-@alike
-@pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise there")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-@pytest.mark.parametrize("command", ["explain", "teach"])
-def test_a_signal_stops_it(command: str, number: signal.Signals, tmp_path: Path) -> None:
-    book = openpyxl.Workbook()
-    sheet = book.active
-    assert sheet is not None
-    rng = np.random.default_rng(1)
-    for i in range(300):
-        sheet.append([f"w{i}", *(rng.choice([HUGE, -LARGE, TINY, 0.0, 1e-308], size=40).tolist())])
-    for name in ("W_Q", "W_K"):
-        other = book.create_sheet(name)
-        for _ in range(40):
-            other.append([0.0] * 40)
-    book.save(tmp_path / "in.xlsx")
-    more = ["Softmax[1,1]", "--depth", "all"] if command == "explain" else ["-o", "out.xlsx"]
-    call = [sys.executable, "-m", "attn_xl", command, "in.xlsx", *more]
-    run = subprocess.Popen(call, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                           text=True, env={**os.environ, "PYTHONPATH": str(ROOT)})  # fmt: skip
-    time.sleep(0.7)
-    run.send_signal(number)
-    begun = time.monotonic()
-    _, err = run.communicate(timeout=60)
-    assert time.monotonic() - begun < 20
-    assert "Traceback" not in err
-    assert run.returncode in (0, 128 + number, -number), err

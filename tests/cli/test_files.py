@@ -6,17 +6,15 @@ import errno
 import io
 import multiprocessing
 import os
-import random
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import SAMPLES, alike, thorough
-from kills import COMMANDS, Killing, start
+from calls import COMMANDS, start
+from conftest import SAMPLES, alike
 
 from attn_xl import outputs as files
 from attn_xl.cli.main import main
@@ -42,34 +40,6 @@ def call(*arguments: object) -> int:
 
 
 # Killed
-
-
-@thorough
-@pytest.mark.parametrize(("command", "times"), [("convert", 2), ("class", 1), ("vectors", 1)])
-def test_killed_at_any_moment_it_leaves_old_or_new_outputs(
-    command: str, times: int, tmp_path: Path
-) -> None:
-    killing = Killing(command, tmp_path / "here", random.Random(command))
-    for _ in range(times):
-        killing.kill()
-    killing.finish()
-
-
-def test_every_command_that_writes_is_killed() -> None:
-    assert {arguments[0] for arguments in COMMANDS.values()} == {
-        "convert", "new", "teach", "grade", "show", "vectors",
-    }  # fmt: skip
-
-
-@POSIX
-def test_the_helpers_of_a_killed_run_end_too(tmp_path: Path) -> None:
-    (tmp_path / "out").mkdir()
-    process = start(tmp_path, [*COMMANDS["class"], "--jobs", "2"])
-    while not any(tmp_path.rglob("*.part")):
-        assert process.poll() is None
-        time.sleep(0.002)
-    process.kill()
-    process.communicate(timeout=30)  # ends when the last of them has let go of the pipe
 
 
 # What was left behind
@@ -123,55 +93,6 @@ def test_what_another_run_is_writing_is_left(tmp_path: Path) -> None:
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
         "slow.txt": "slow", "new.txt": "new",
     }  # fmt: skip
-
-
-@POSIX
-def test_taken_for_a_stray_before_it_is_locked_it_begins_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lock, taken = files._lock, []
-
-    def late(file: Any, *, wait: bool) -> bool:
-        if wait and not taken:
-            taken.append(file.name)
-            os.unlink(file.name)  # what another run does that came between
-        return lock(file, wait=wait)
-
-    monkeypatch.setattr(files, "_lock", late)
-    with writing(tmp_path / "new.txt") as temporary:
-        assert temporary.exists()
-        assert str(temporary) not in taken
-        temporary.write_text("new")
-    assert [path.name for path in tmp_path.iterdir()] == ["new.txt"]
-
-
-@POSIX
-def test_stopped_as_soon_as_it_is_there_it_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def stopped(path: Path, mode: str) -> Any:
-        open(path, mode).close()
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("attn_xl.outputs.open", stopped, raising=False)
-    with pytest.raises(KeyboardInterrupt), writing(tmp_path / "new.txt"):
-        pass
-    assert not list(tmp_path.iterdir())
-
-
-def test_without_locks_nothing_is_taken_for_a_stray(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import fcntl
-
-    def none(*_: object) -> None:
-        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
-
-    monkeypatch.setattr(fcntl, "flock", none)
-    (tmp_path / STRAY).write_text("perhaps another machine's")
-    with writing(tmp_path / "new.txt") as temporary:
-        temporary.write_text("new")
-    assert {path.name for path in tmp_path.iterdir()} == {STRAY, "new.txt"}
 
 
 # What does not take it
@@ -242,21 +163,6 @@ def test_of_two_files_of_which_one_is_in_place_that_one_is_named(
     assert str(refused.value).startswith(f"{second}: cannot be written")
     assert str(refused.value).endswith(f"{first} has been written already.")
     assert [path.name for path in tmp_path.iterdir()] == ["1.txt"]
-
-
-def test_a_disk_that_is_full_when_all_is_written_is_said_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(_: int) -> None:
-        raise OSError(errno.EDQUOT if hasattr(errno, "EDQUOT") else errno.ENOSPC, "Quota exceeded")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with (
-        pytest.raises(OutputError, match="Quota exceeded"),
-        writing(tmp_path / "new.txt") as temporary,
-    ):
-        temporary.write_text("new")
-    assert not list(tmp_path.iterdir())
 
 
 @alike

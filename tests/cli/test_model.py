@@ -61,17 +61,6 @@ def test_the_default_output_stands_beside_the_folder(run: Run, tmp_path: Path) -
     assert (tmp_path / "tiny-1.5-attention.xlsx").is_file()
 
 
-@pytest.mark.parametrize(
-    "call", [("--layers", "0", "1", "--heads", "0", "2-3"), ("--layers", "0-1", "--heads", "0,2,3")]
-)
-def test_numbers_may_be_separated_by_spaces(call: tuple[str, ...], run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "m.xlsx"
-    run("model", TINY, "--text", TEXT, *call, "-o", path)
-    settings = {row[0].value: row[1].value for row in openpyxl.load_workbook(path)["Settings"]}
-    assert str(settings["live-heads"]).replace(",", " ") in ("0 2-3", "0 2 3")
-    assert settings["live-network"] == "FALSE"
-
-
 def test_the_overview_says_what_is_live(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "m.xlsx"
     run("model", TINY, "--text", TEXT, "--layers", "1", "--heads", "1", "-o", path)

@@ -6,10 +6,8 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-import openpyxl
 import pytest
 from conftest import Sheets, alike, make_input, verify
-from judges import differences_ironcalc
 
 from attn_xl.cli.main import main
 
@@ -84,18 +82,3 @@ def test_two_sentences_of_equal_words_have_distances_of_their_own(
     arguments = ["--positions", "alibi", "--random-weights", "3", "-o", tmp_path / "out.xlsx"]
     assert run(capsys, "convert", path, *arguments)
     verify(tmp_path / "out.xlsx")
-
-
-@pytest.mark.parametrize("layers", ["1", "2"])
-def test_learning_of_heads_whose_weights_name_no_layer(
-    layers: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = source(tmp_path / "in.xlsx", "one sentence", HEADS[0])
-    book = openpyxl.load_workbook(path)
-    sheet = book.create_sheet("Target")
-    for row in book["one"].iter_rows(values_only=True):
-        sheet.append(row)
-    book.save(path)
-    given = ["--model", "encoder", "--heads", "2", "--layers", layers, "--random-weights", "3"]
-    assert run(capsys, "learn", path, *given, "--steps", "2", "-o", tmp_path / "out.xlsx")
-    assert not differences_ironcalc(tmp_path / "out.xlsx", 1e-9)

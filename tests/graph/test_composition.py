@@ -182,6 +182,7 @@ def test_the_table_has_every_operation() -> None:
     assert list(CASES) == [type(operation).__name__ for operation in PRIMITIVES]
 
 
+@alike
 @pytest.mark.parametrize("case", CASES)
 def test_an_operation_has_all_that_is_asked_of_it(case: str, tmp_path: Path) -> None:
     make, has_array = CASES[case]

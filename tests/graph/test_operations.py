@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import alike
 from primitives import PRIMITIVES
 
 from attn_xl import InputError, Matrix, Settings, explain, given, softmax
@@ -171,6 +172,7 @@ def test_a_word_that_a_search_would_not_take_plainly_is_compared(words: list[str
 A, B, C = (matrix([[x, 2 * x]], name) for x, name in ((7.0, "A"), (3.0, "B"), (2.0, "C")))
 
 
+@alike
 @pytest.mark.parametrize(
     ("made", "value", "words"),
     [

@@ -235,20 +235,6 @@ def test_new_words_are_those_of_the_full_pass(variant: str) -> None:
     ]
 
 
-def test_a_draw_follows_the_seed_and_the_probabilities() -> None:
-    words = {
-        tuple(writing(["the"], generate=3, sample=True, seed=seed,
-              word_temperature=9.0)[f"New{t}.Word"].texts for t in (1, 2, 3))
-        for seed in range(12)
-    }  # fmt: skip
-    assert len(words) > 4
-    graph = writing(["the"], generate=1, sample=True, seed=5)
-    draw = 16807 * (16807 * 6 % (2**31 - 1)) % (2**31 - 1) / (2**31 - 1)
-    assert graph["New1.Drawing.Draw"].values[0, 0] == draw
-    ends = np.cumsum(graph["New1.Drawing.WordChances"].values[0])
-    assert graph["New1.Chosen"].values[0].argmax() == (ends > draw).argmax()
-
-
 def test_where_words_cannot_be_written() -> None:
     for options, said in (
         ({"dropout": 0.5}, "--generate does not work with dropout"),
@@ -261,42 +247,3 @@ def test_where_words_cannot_be_written() -> None:
     source = attn_xl.read_tables(SAMPLES / "output-weights.xlsx")
     with pytest.raises(InputError, match="--generate needs the embedding of each word"):
         attend(source, Settings.resolve({"generate": 2}, source.settings, ""))
-
-
-# ONNX's reference implementation: tests/data/make_onnx_blocks.py
-
-
-@pytest.fixture(scope="module")
-def onnx() -> dict[str, np.ndarray]:
-    with np.load(Path(blocks.__file__).parent / "onnx_blocks.npz") as arrays:
-        return dict(arrays)
-
-
-@pytest.mark.parametrize("pairs", ["half", "neighbours"])
-def test_rotations_are_those_of_onnx(pairs: str, onnx: dict[str, np.ndarray]) -> None:
-    options = {"rotary_pairs": pairs, "rotary_base": 100.0}
-    graph = attn_xl.attend(onnx["x"], positions="rotary", **options)["Sentence"]  # type: ignore[arg-type]
-    for step in ("RotatedQ", "RotatedK"):
-        assert_close(graph[step].values, onnx[f"rotary {pairs} 1.0"], step)
-
-
-def test_rms_norm_is_that_of_onnx(onnx: dict[str, np.ndarray]) -> None:
-    weights = {"gamma": onnx["gamma"]}
-    graph = attn_xl.attend(onnx["x"], weights=weights, model="norm", norm_type="rms", epsilon=2**-10)
-    assert_close(graph["Sentence"]["Norm"].values, onnx["rms norm"], "Norm")
-
-
-@pytest.mark.parametrize(
-    ("case", "options"),
-    [
-        ("grouped", {}),
-        ("window", {"window": 3}),
-        ("word by word", {}),
-    ],
-)
-def test_attention_is_that_of_onnx(
-    case: str, options: dict[str, Any], onnx: dict[str, np.ndarray]
-) -> None:
-    weights = {name: onnx[name] for name in ("W_Q", "W_K", "W_V")} | {"W_O": np.eye(16)}
-    graph = attn_xl.attend(onnx["x"], weights=weights, heads=4, kv_heads=2, causal=True, **options)
-    assert_close(graph["Sentence"]["Concat"].values, onnx[f"attention {case}"], case)

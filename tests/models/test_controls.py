@@ -6,7 +6,6 @@ from __future__ import annotations
 import itertools
 import math
 import re
-import warnings
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,18 +15,16 @@ from xml.etree import ElementTree
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, Part, alike, by_libreoffice, make_input, naive_attention, table, verify
-from engines import recalculated_by_libreoffice
+from conftest import SAMPLES, alike, make_input, naive_attention, table, verify
 from judges import Editable
 
-import attn_xl
 from attn_xl import attend, read_tables
 from attn_xl.graph.extent import HIDES
 from attn_xl.graph.recompute import Entered, recompute
 from attn_xl.models.computation import Computation
-from attn_xl.models.explorer import AXES, AXES_APART, DIRECTIONS_STAY, choices
+from attn_xl.models.explorer import AXES, AXES_APART, DIRECTIONS_STAY
 from attn_xl.models.principal_components import principal_components
-from attn_xl.settings import Activation, Formulas, Model, Normalize, Settings
+from attn_xl.settings import Activation, Model, Normalize, Settings
 from attn_xl.teaching.lessons.blanks import results_of
 from attn_xl.workbook.layout.controls_sheet import with_controls
 from attn_xl.workbook.layout.layout import Layout
@@ -157,14 +154,6 @@ def test_every_control_at_every_setting(sample: str, tmp_path: Path, keep: Keep)
     assert same > 200
 
 
-@alike
-@pytest.mark.parametrize("sample", ALL)
-def test_every_word_that_can_be_chosen(sample: str, tmp_path: Path) -> None:
-    chosen = {"activation": Activation.relu} if sample == "encoder" else {}
-    book = Controlled(SAMPLES / f"{sample}.xlsx", tmp_path / "out.xlsx", **chosen)
-    assert chosen_words(book) >= 3
-
-
 def chosen_words(book: Controlled) -> int:
     """Choose every word of every sentence: its row of all weights, its input, its output."""
     engine, count = book.open(), 0
@@ -224,40 +213,6 @@ def test_words_of_every_kind_can_be_chosen(tmp_path: Path, keep: Keep, words: li
     assert str(place.value).startswith("=MATCH" if words is not NASTY else "=SUMPRODUCT((Words=Word)")
     looks = book.computation.controls["Looks"]
     assert np.allclose(looks.values[:, 0], weights[0], rtol=1e-12)
-
-
-@by_libreoffice
-def test_libreoffice_finds_every_word_and_obeys_every_switch(tmp_path: Path, part: Part) -> None:
-    book = Controlled(nasty(tmp_path / "in.xlsx"), tmp_path / "out.xlsx")
-    labels = book.computation.controls["Words"].texts
-    assert labels
-    cases = [(label, *which) for label, which in zip(
-        labels, itertools.cycle(itertools.product(("on", "off"), ("on", "off"), (1, 0.5)))
-    )]  # fmt: skip
-    paths = []
-    for number, (label, scale, causal, temperature) in part([*enumerate(cases)]):
-        changed = openpyxl.load_workbook(book.path)
-        for name, content in {"Word": label, "Scale": scale, "Causal": causal,
-                              "Temperature": temperature}.items():  # fmt: skip
-            sheet, row, column, _ = book.entry(name, content)
-            cell = changed[sheet].cell(row, column, content)
-            if isinstance(content, str):
-                cell.data_type = "s"
-        paths.append(tmp_path / f"word{number}.xlsx")
-        changed.save(paths[-1])
-    (tmp_path / "lo").mkdir()
-    results = results_of(book.computation)
-    done = recalculated_by_libreoffice(paths, tmp_path / "lo")
-    for (number, _), path in zip(part([*enumerate(cases)]), done):
-        _, scale, causal, temperature = cases[number]
-        shown = openpyxl.load_workbook(path, data_only=True)
-        choice = book.entered(
-            Scale=scale == "on", Causal=causal == "on", Temperature=temperature, Word=number + 1
-        )
-        expected = recompute(results, choice).expected
-        for node, i, j, sheet, row, column in book.cells():
-            value = shown[sheet].cell(row, column).value
-            assert value == pytest.approx(expected[node][i, j], rel=1e-9, abs=1e-12), (node.name, i, j)
 
 
 def test_against_plain_loops(tmp_path: Path) -> None:
@@ -360,30 +315,6 @@ def charts_of(book: Controlled, sheet: str) -> Any:
     return found.extras.charts
 
 
-@pytest.mark.parametrize(("labels", "apart"), [(("d1", "d2", "d3"), False), (("v1", "v2", "v3"), True)])
-def test_different_spaces_of_the_same_width_share_no_plane(
-    labels: tuple[str, ...], apart: bool, tmp_path: Path, keep: Keep
-) -> None:
-    d = ("d1", "d2", "d3")
-    words = [["", *d], ["cat", 1, 0, 2], ["sat", 0, 2, 1], ["mat", 2, 1, 1]]
-    weights = [["", *labels], *([row, *line] for row, line in zip(d, np.eye(3)[::-1].tolist()))]
-    source = make_input(tmp_path / "in.xlsx", {"s": words, "W_V": weights})
-    book = Controlled(source, tmp_path / "out.xlsx")
-    keep(book.path)
-    planes = [chart for chart in charts_of(book, "Compare") if chart.kind != "bars"]
-    assert [chart.kind for chart in planes] == (["points", "points"] if apart else ["moves"])
-    assert ("Compare.Output.Components" in book.computation.controls) is apart
-
-
-@pytest.mark.parametrize("size", [1.7e308, 1e300, 1e154, 1e-160, 5e-324])
-def test_principal_components_of_numbers_of_any_size(size: float) -> None:
-    x = np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0.0, 0, 0]]) * size
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        components = principal_components(x, 2)
-    assert np.allclose(components, [[1, 0, 0], [0, 1, 0]])
-
-
 def test_principal_components_are_orthonormal_and_of_largest_variance() -> None:
     x = np.random.default_rng(1).normal(size=(30, 6)) * [5, 1, 1, 9, 1, 1]
     components = principal_components(x, 2)
@@ -411,26 +342,6 @@ def test_charts_of_a_shared_word(tmp_path: Path) -> None:
     assert bars[0].series[0].names == ("animal", "tech", "grammar")
     (looks, _) = charts_of(book, "Controls")
     assert list(looks.series[0].numbers) == book.computation["pets"]["Softmax"].values[0].tolist()
-
-
-@pytest.mark.parametrize("sample", ["mouse", "multi-head", "language-model", "decoder"])
-def test_charts_lie_beside_each_other_and_beside_the_tables(sample: str, tmp_path: Path) -> None:
-    book = Controlled(SAMPLES / f"{sample}.xlsx", tmp_path / "out.xlsx")
-    for sheet in ("Controls", "Compare"):
-        boxes = []
-        columns = max(
-            b.place.last_column for b in book.layout.blocks.values() if b.place.sheet == sheet
-        )
-        for chart in charts_of(book, sheet):
-            rows = math.ceil(chart.height / 2.54 * 72 / 15)  # of 15 points at the least
-            wide = math.ceil(chart.width / 2.54 * 96 / 64)  # of 64 pixels
-            boxes.append((chart.row, chart.row + rows, chart.column, chart.column + wide))
-            assert chart.column > columns
-        for a, b in itertools.combinations(boxes, 2):
-            assert a[1] <= b[0] or b[1] <= a[0] or a[3] <= b[2] or b[3] <= a[2]
-    if sample == "language-model":
-        titles = [chart.title for chart in charts_of(book, "Controls")]
-        assert titles == ["Where the chosen word looks", "What comes after the chosen word"]
 
 
 def test_native_charts_are_in_the_file(tmp_path: Path) -> None:
@@ -536,52 +447,3 @@ def test_what_is_chosen_is_how_the_switches_stand(tmp_path: Path) -> None:
     assert book.blocks["Temperature"].node.values == 2.5
     twin = attend(read_tables(source), Settings(scale=False, causal=True, temperature=2.5))
     assert np.allclose(book.computation["politics"]["Output"].values, twin["politics"]["Output"].values)
-
-
-def test_only_some_heads_leave_controls_that_follow(tmp_path: Path, keep: Keep) -> None:
-    book = Controlled(SAMPLES / "multi-head.xlsx", tmp_path / "out.xlsx", sheets_for="head2")
-    keep(book.path)
-    assert book.computation.controls["Looks"].columns == ("Softmax_2",)
-    assert chosen_words(book)
-    layers = Controlled(
-        SAMPLES / "encoder.xlsx", tmp_path / "l.xlsx", sheets_for="Enc1", activation=Activation.relu
-    )
-    keep(layers.path)
-    assert layers.computation.controls["Looks"].columns == ("Enc1.Softmax_1", "Enc1.Softmax_2")
-    for sheet in layers.layout.sheets:
-        if sheet.name == "Controls":  # nothing there stays as it was when a word is chosen
-            assert all(b.live or b.node.operation is None for b in sheet.blocks)
-    with pytest.raises(attn_xl.CallError, match="no layer or head 'Enc7'"):
-        Controlled(SAMPLES / "encoder.xlsx", tmp_path / "x.xlsx", sheets_for="Enc7")
-
-
-@pytest.mark.parametrize(
-    ("words", "shown"),
-    [
-        (["a", "b"], ("a", "b")),
-        (["the", "The", "x"], ("the (1)", "The (2)", "x")),
-        (["the", "the", "the (1)"], ("the (1) (1)", "the (2)", "the (1) (3)")),
-        (["", "x", ""], ("(1)", "x", "(3)")),
-        (["straße", "STRASSE"], ("straße (1)", "STRASSE (2)")),
-    ],
-)
-def test_words_that_read_the_same_are_told_apart(words: list[str], shown: tuple[str, ...]) -> None:
-    assert choices(words) == shown
-
-
-def test_many_sentences_keep_formulas_within_limits(tmp_path: Path) -> None:
-    rng = np.random.default_rng(2)
-    sheets = {f"sentence number {i}": table(rng.normal(size=(2, 3)).round(1)) for i in range(140)}
-    tables = read_tables(make_input(tmp_path / "in.xlsx", sheets))
-    layout = with_controls(lay_out(attend(tables, Settings(controls=True))))
-    (centre,) = (block for block in layout.blocks.values() if block.name == "Compare.Centre")
-    formula = layout.formula(centre, 0, 0)
-    assert len(formula) <= 8192
-    assert formula.count(",") < 255
-
-
-def test_formulas_none_wins_over_controls() -> None:
-    settings = Settings.resolve({"controls": True, "formulas": Formulas.none}, {}, "")
-    assert not settings.controls
-    assert not Settings.resolve({"controls": True}, {"model": "similarity"}, "").controls
-    assert Settings.resolve({"controls": True}, {}, "").controls

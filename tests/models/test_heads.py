@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, verify
+from conftest import SAMPLES, alike, verify
 
 import attn_xl
 from attn_xl.settings import Arrangement, Formulas, Settings
@@ -23,6 +23,7 @@ def computed(**options: object) -> tuple[attn_xl.Computation, Settings]:
     return attn_xl.attend(tables, settings), settings
 
 
+@alike
 @pytest.mark.parametrize("layout", Arrangement)
 @pytest.mark.parametrize("style", [Formulas.cell, Formulas.array, Formulas.dynamic])
 def test_a_head_refers_to_its_columns(

@@ -176,51 +176,6 @@ def test_a_comparison_takes_the_options_of_any_of_its_models(
     assert "--norm belongs to none of these models" in capsys.readouterr().err
 
 
-def test_several_sentences_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "out.xlsx"
-    call = ["compare", str(SAMPLES / "mouse.xlsx"), "-o", str(path), "--models", "rnn", "attention"]
-    with pytest.raises(SystemExit) as end:
-        main([*call, "--layout", "sheets", "--no-canvas"])
-    assert not end.value.code, capsys.readouterr().err
-    verify(path)
-    book = openpyxl.load_workbook(path)
-    formulas = {cell.value for row in book["Influences"] for cell in row}
-    assert {"=pets.rnn.Influence!B5", "=desk.attention.Influence!B5"} <= formulas
-    assert len(book["Distances"]._charts) == 2
-    for command in ("convert", "show", "inspect"):
-        with pytest.raises(SystemExit) as end:
-            main([command, str(path)])
-        assert end.value.code == 1
-        assert "which compares models" in capsys.readouterr().err
-
-
-@alike
-@pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize(("n", "d"), [(8, 6), (12, 4), (20, 8)])
-def test_an_lstm_fades_more_slowly_than_a_recurrent_network(n: int, d: int, seed: int) -> None:
-    x = np.random.default_rng(seed).normal(size=(n, d)).round(2)
-    tables = attn_xl.read_tables({"sentence": x})
-    models = [Model.rnn, Model.lstm]
-    shares = compare_models(tables, models, {"random_weights": seed}).comparison["Distance"].values
-    rnn, lstm = shares.T
-    assert lstm[1:].mean() > rnn[1:].mean()
-    assert rnn[-1] < 0.05
-
-
-@pytest.mark.parametrize(
-    ("options", "layer_norms"), [({}, 4), ({"norm": "pre"}, 6), ({"layers": 3}, 12)]
-)
-def test_costs_count_the_parameters_of_an_encoder(options: dict[str, Any], layer_norms: int) -> None:
-    tables = attn_xl.read_tables({"sentence": np.eye(4)})
-    found = compare_models(tables, [Model.encoder, Model.gru], options)
-    d = 4
-    weights = {n for n in found["encoder"].values() if n.operation is None and n.role == "weight"}
-    parameters = found.comparison["Costs.encoder.Cost"].values[0, 4]
-    assert parameters == sum(node.values.size for node in weights)
-    layers = options.get("layers", 1)
-    assert parameters == layers * (4 * d * d + 2 * d * 2 * d) + layer_norms * d
-
-
 def test_a_model_without_influence_on_the_last_word_is_named() -> None:
     tables = attn_xl.read_tables({"s": np.ones((3, 1))})
     tables.weights.update(

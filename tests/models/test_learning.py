@@ -160,25 +160,6 @@ def test_libreoffice_recalculates_whole_runs_after_changes(tmp_path: Path) -> No
         case.check(lambda sheet, row, column, book=book: book[sheet].cell(row, column).value)
 
 
-@pytest.mark.parametrize(
-    ("lengths", "width", "optimizer"),
-    [((4, 3, 2), 4, "momentum"), ((1, 1), 2, "sgd")],
-    ids=["arrows", "single words"],
-)
-def test_nothing_in_a_run_stands_on_anything_else(
-    lengths: tuple[int, ...], width: int, optimizer: str, make: Make, tmp_path: Path
-) -> None:
-    """An arrow was drawn through a matrix, and the map of a single word over the one above it: two
-    cells with one address, which Excel repairs."""
-    rng = np.random.default_rng(1)
-    sheets = {s: table(rng.normal(size=(n, width)), WORDS[:n]) for s, n in zip("abc", lengths)}
-    sheets["Labels"] = [["a", "yes"], ["b", "no"], ["c", "yes"]][: len(lengths)]
-    run = attn_xl.learn(make(sheets), model="classify", steps=1, optimizer=optimizer)  # type: ignore[arg-type]
-    path = tmp_path / "run.xlsx"
-    attn_xl.write_workbook(run.computation, path)
-    assert not violations(path)
-
-
 def language_model() -> dict[str, Any]:
     return {
         "pets": table(np.random.default_rng(2).normal(size=(5, 3)), WORDS),
@@ -337,12 +318,6 @@ def test_a_step_that_does_not_exist_is_said_with_those_that_do(tmp_path: Path) -
         attn_xl.explain(run.computation, "Step1.dScores")
 
 
-def test_a_step_that_is_not_there_is_said_in_the_terminal() -> None:
-    """It was looked for among the influences, which a run of learning does not have."""
-    found = CliRunner().invoke(app, ["show", str(SAMPLE), "--steps=1", "--step=dScors"])
-    assert re.search("no step 'dScors'.*dScores", f"{found.exception}"), found.exception
-
-
 def test_a_gradient_is_explained_without_its_sentence() -> None:
     run = attn_xl.learn(attn_xl.read_tables(SAMPLE, sheet=["pets", "desk"]), steps=1).computation
     assert run.title.startswith("Learning, one step: ")
@@ -380,45 +355,6 @@ def test_a_written_run_is_read_back_and_explained(tmp_path: Path) -> None:
     assert attn_xl.explain(again, "Step1.pets.dScores[mouse, cat]").formula.startswith("=")
 
 
-MOMENTS = {"sgd": (), "momentum": (".m",), "adam": (".m", ".v"), "adamw": (".m", ".v")}
-CONTROLS = {
-    "sgd": {"Rate"},
-    "momentum": {"Rate", "Momentum"},
-    "adam": {"Rate", "Beta1", "Beta2", "AdamEpsilon"},
-    "adamw": {"Rate", "Beta1", "Beta2", "AdamEpsilon", "Decay"},
-}
-
-
-@alike
-@pytest.mark.parametrize("optimizer", MOMENTS)
-def test_a_long_run_has_the_names_and_numbers_of_one_that_is_live(
-    optimizer: str, tmp_path: Path
-) -> None:
-    tables = attn_xl.read_tables(SAMPLE, sheet=["pets", "desk"])
-    options: Any = {"optimizer": optimizer, "rate": 0.05}
-    run = attn_xl.learn(tables, steps=60, live=5, **options)
-    path = tmp_path / "run.xlsx"
-    attn_xl.write_workbook(run.computation, path)
-    names = openpyxl.load_workbook(path).defined_names
-    expected = {"Loss", *CONTROLS[optimizer]}
-    for step in (1, 2, 3, 59, 60):
-        for name in ("W_Q", "W_C"):
-            expected |= {f"Step{step}.{name}", f"Step{step}.d{name}", f"Step{step + 1}.{name}"}
-            expected |= {f"Step{step}.{name}{moment}" for moment in MOMENTS[optimizer]}
-        expected |= {f"Step{step}.desk.{name}" for name in ("Scores", "dScores", "dSoftmax", "dLogits")}
-    assert expected <= {*names}
-    assert not {"Step4.dW_Q", "Step58.dW_Q"} & {*names}
-    assert names["Loss"].attr_text.endswith("$B$5:$B$65")
-    short, whole = (attn_xl.learn(tables, steps=8, live=live, **options) for live in (5, 8))
-    (few,), (all_,) = short.computation.values(), whole.computation.values()
-    shared = [name for name in few if name in all_ and not few[name].texts]
-    assert {"Step7.W_Q", "Step8.dW_Q", "Step9.W_Q", *(f"Step8.W_Q{m}" for m in MOMENTS[optimizer])} <= {
-        *shared
-    }
-    for name in shared:
-        assert np.allclose(few[name].values, all_[name].values, rtol=1e-12, atol=1e-15), name
-
-
 @alike
 @pytest.mark.parametrize("steps", [30, 1, 20])
 def test_long_runs_keep_the_same_curve(steps: int, tmp_path: Path) -> None:
@@ -451,16 +387,6 @@ def test_long_runs_keep_the_same_curve(steps: int, tmp_path: Path) -> None:
 def test_what_cannot_be_learned_is_said(options: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         attn_xl.learn(SAMPLE, **options)
-
-
-@pytest.mark.parametrize("chosen", ["W_Q W_C", "W_Q,w_q,W_C", "W_Q --train W_C"])
-def test_weights_to_learn_are_listed(chosen: str, tmp_path: Path) -> None:
-    out = tmp_path / "out.xlsx"
-    call = ["learn", str(SAMPLE), "-o", str(out), "--steps", "1", "--plain", "--sheet", "pets"]
-    call += ["--sheet", "desk", "--train", *chosen.split()]
-    assert CliRunner().invoke(app, call).exit_code == 0
-    names = openpyxl.load_workbook(out).defined_names
-    assert {name for name in names if name.startswith("Step1.dW_")} == {"Step1.dW_Q", "Step1.dW_C"}
 
 
 @pytest.mark.parametrize(
@@ -580,26 +506,6 @@ def test_networks_before_attention_learn(model: str, make: Make, tmp_path: Path)
     assert live.losses[-1] < live.losses[0]
     attn_xl.write_workbook(live.computation, tmp_path / "learned.xlsx")
     verify(tmp_path / "learned.xlsx")
-
-
-@pytest.mark.parametrize("kind", ["RNN", "LSTM", "GRU"])
-def test_recurrent_networks_learn_as_in_pytorch(kind: str, make: Make) -> None:
-    torch = pytest.importorskip("torch")
-    torch.manual_seed(4)
-    network = getattr(torch.nn, kind)(2, 3).double()
-    x, target = RNG.normal(size=(4, 2)).round(3), RNG.normal(size=(4, 3)).round(3)
-    weights = {name: value.detach().numpy().copy() for name, value in network.named_parameters()}
-    words = WORDS[:4]
-    sheets = {"pets": table(x, words), "Target": table(target, words)}
-    ours = attn_xl.learn(make(sheets), steps=5, rate=0.2, model=kind.lower(), weights=weights)
-    optimizer, losses = torch.optim.SGD(network.parameters(), 0.2), []
-    for _ in range(6):
-        loss = ((network(torch.tensor(x))[0] - torch.tensor(target)) ** 2).mean()
-        losses.append(loss.item())
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    assert np.allclose(ours.losses, losses, rtol=1e-9)
 
 
 def test_a_rate_that_is_too_large_is_told_with_one_that_was_tried() -> None:

@@ -137,15 +137,6 @@ def test_the_rows_of_some_words(family: str, layers: str | None, tmp_path: Path)
     assert not [remark for remark in back.remarks if "formula" in remark]
 
 
-def test_stretched_rotary_positions_are_read_back(tmp_path: Path) -> None:
-    computation = attn_xl.load_model(DATA / "llama-3")("the cat ran", controls=True)
-    (graph,) = computation.values()
-    assert len(set(graph["RotaryFactors"].values.ravel())) > 1
-    attn_xl.write_workbook(computation, tmp_path / "m.xlsx")
-    verify(tmp_path / "m.xlsx")
-    same(attn_xl.attend(attn_xl.read_tables(tmp_path / "m.xlsx")), computation)
-
-
 def test_what_is_not_written_is_not_in_the_graph(model: attn_xl.TrainedModel) -> None:
     (graph,) = model(TEXT, live_layers="1", live_heads="2").values()
     assert not [name for name in graph if name.startswith("Dec1.")]

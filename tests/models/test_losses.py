@@ -264,11 +264,3 @@ def test_a_word_with_two_columns_is_refused(make: Make) -> None:
     sheets = language_model(Vocabulary=table(np.ones((6, 3)), [*PETS, "cat"]))
     with pytest.raises(InputError, match=r"'cat'.*is in the vocabulary 2 times"):
         attn_xl.attend(make(sheets))
-
-
-def test_words_that_differ_in_case_are_compared_exactly(make: Make, tmp_path: Path) -> None:
-    rng = np.random.default_rng(2)
-    sheets = language_model(Vocabulary=table(rng.normal(size=(6, 3)), [*PETS, "Cat"]))
-    path = tmp_path / "out.xlsx"
-    attn_xl.write_workbook(attn_xl.attend(make(sheets)), path)
-    verify(path)

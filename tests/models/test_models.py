@@ -57,6 +57,7 @@ def check(path: Path, gelu: bool = False) -> None:
     assert not found, "\n".join(map(str, found[:5]))
 
 
+@alike
 @pytest.mark.parametrize("sample", ALL_SAMPLES)
 def test_every_sample_converts_by_itself(sample: str, tmp_path: Path, kept: Path) -> None:
     from conftest import written
@@ -578,28 +579,3 @@ def test_only_some_layers_and_heads(make: Make, tmp_path: Path) -> None:
         settings = Settings(**options, sheets_for=wanted)
         with pytest.raises(attn_xl.CallError, match=said):
             write_workbook(attend(read_tables(source), settings), path, settings=settings)
-
-
-def test_the_overview_is_grouped_by_layer_and_head(tmp_path: Path) -> None:
-    path = tmp_path / "encoder.xlsx"
-    write_workbook(attend(read_tables(SAMPLES / "encoder.xlsx")), path)
-    sheet = openpyxl.load_workbook(path)["Overview"]
-    headings = [str(row[0].value).strip() for row in sheet.iter_rows(min_row=11) if row[0].value]
-    headings = [text for text in headings if ", head" in text or text in ("Enc1", "Enc2")]
-    assert headings == [
-        "Enc1", "Enc1, head 1", "Enc1, head 2", "Enc2", "Enc2, head 1", "Enc2, head 2"
-    ]  # fmt: skip
-    assert {sheet.row_dimensions[row].outlineLevel for row in range(11, 60)} >= {0, 1, 2}
-
-
-def test_a_graph_or_a_result_can_be_written_and_shown(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    x = attn_xl.given(normal(3, 2), ["a", "b", "c"], ["x", "y"], "Embeddings")
-    output = attn_xl.self_attention(x)
-    for number, what in enumerate((output, attn_xl.Graph(output))):
-        path = tmp_path / f"{number}.xlsx"
-        write_workbook(what, path)
-        check(path)
-        attn_xl.show(what, steps="Output")
-        assert capsys.readouterr().out.startswith("Output = Softmax × V\n")

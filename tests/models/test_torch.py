@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from conftest import alike
 
 import attn_xl
 from attn_xl.graph.functions import activation
@@ -78,7 +79,7 @@ def check_activations(arrays: dict[str, Any]) -> None:
 
 def test_every_case_is_stored_and_small() -> None:
     files = {path.stem: path.stat().st_size for path in DATA.glob("*.npz")}
-    assert files.keys() - {"pca", "blocks", "onnx_blocks", "learning"} == {
+    assert files.keys() - {"pca", "blocks", "learning"} == {
         *reference.CASES,
         "activations",
         "products",
@@ -96,6 +97,7 @@ def test_stored_activations() -> None:
         check_activations(dict(arrays))
 
 
+@alike
 @pytest.mark.parametrize("name", reference.CASES)
 def test_live(name: str) -> None:
     pytest.importorskip("torch", reason="PyTorch is not installed")
@@ -114,6 +116,7 @@ def test_live_activations() -> None:
     check_activations(reference.activations())
 
 
+@alike
 @pytest.mark.parametrize("name", products.PRODUCTS)
 def test_options_in_combination(name: str) -> None:
     check(products.load(name))

@@ -20,7 +20,6 @@ INPUTS = ROOT / "tests" / "data" / "inputs"
 WORDS, DIMS = ("cat", "Füße", "dog"), ("a", "b")
 X = [[1.5, 2.0], [0.25, -1.0], [3.0, 4.5]]
 W = [[1.0, 0.0], [0.5, 2.0]]
-BARE = ("word 1", "word 2", "word 3"), ("dim 1", "dim 2")
 
 FOUND: dict[str, tuple[str, Any, Any, tuple[str, ...]]] = {
     # file: sentence, words, dimensions, weights

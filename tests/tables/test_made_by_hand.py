@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import ROOT, alike, thorough
+from conftest import ROOT, alike
 from made_by_hand import (
     WORKBOOKS,
     Hand,
@@ -20,7 +20,6 @@ from made_by_hand import (
     area,
     encoder_block,
     heads_on_sheets,
-    large_canvas,
     no_intermediate_step,
     numbers,
     one_formula,
@@ -31,7 +30,6 @@ from made_by_hand import (
 
 import attn_xl
 from attn_xl.cli.main import main
-from attn_xl.spreadsheets.addresses import address
 from attn_xl.tables.read import survey
 
 PEERS = [  # beside a checkout, or beside its worktrees
@@ -252,23 +250,6 @@ def test_the_names_of_weights_tell_the_number_of_heads(make: Any, tmp_path: Path
         attn_xl.attend(attn_xl.read_tables(path))
 
 
-@pytest.mark.parametrize("attention", [True, False])
-@pytest.mark.parametrize("formulas", [1_000, pytest.param(8_744, marks=thorough)])
-def test_a_large_canvas_is_read_in_one_pass(
-    attention: bool, formulas: int, tmp_path: Path, capsys: Any
-) -> None:
-    """8,744 formulas in about 5,000 tables: under 3 s each, with a page of output."""
-    path = large_canvas(tmp_path / "canvas.xlsx", formulas, attention=attention)
-    before = process_time()
-    assert run("inspect", str(path)) == 0
-    assert process_time() - before < max(1.0, 3 * formulas / 8_744)
-    lines = capsys.readouterr().out.split("\n")
-    assert len(lines) < 90
-    before = process_time()
-    assert run("convert", str(path), "-o", str(tmp_path / "out.xlsx")) == (0 if attention else 1)
-    assert process_time() - before < max(1.0, 3 * formulas / 8_744)
-
-
 def test_labels_tell_the_weights_after_the_attention_that_formulas_compute(
     tmp_path: Path, capsys: Any
 ) -> None:
@@ -384,27 +365,6 @@ def test_formulas_that_read_each_other_again_and_again_end(tmp_path: Path) -> No
     before = process_time()
     survey(tmp_path / "chain.xlsx")
     assert process_time() - before < 1
-
-
-@thorough
-@pytest.mark.parametrize("down", [True, False], ids=["one column", "one row"])
-def test_the_time_grows_with_the_number_of_tables(down: bool, tmp_path: Path) -> None:
-    """Eight times the tables take not 64 times, but about eight times as long."""
-
-    def seconds(tables: int) -> float:
-        hand = Hand()
-        for n in range(tables):
-            row, column = (1 + 4 * n, 1) if down else (1, 1 + 3 * n)
-            hand.given("s", row, column, [["T"]])
-            hand.cells(
-                "s", row + 1, column, np.ones((2, 2)), lambda r, c: f"{address(r + 40, c + 3)}*2"
-            )
-        hand.save(tmp_path / "small.xlsx")
-        before = process_time()
-        survey(tmp_path / "small.xlsx")
-        return process_time() - before
-
-    assert seconds(2_000) < 16 * min(seconds(250), seconds(250)) + 0.2
 
 
 def test_a_page_lists_the_likely_inputs_first(tmp_path: Path, capsys: Any) -> None:

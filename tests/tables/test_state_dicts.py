@@ -223,6 +223,7 @@ def in_workbook(case: reference.Case, parameters: Arrays, layout: Layout, make: 
     return tables
 
 
+@alike
 @pytest.mark.parametrize("layout", LAYOUTS, ids=" ".join)
 @pytest.mark.parametrize("name", ["mha-2", "encoder-layer-post-relu", "encoder-post", "decoder-post"])
 def test_titles_and_cut_names_give_pytorchs_numbers(name: str, layout: Layout, make: Make) -> None:

@@ -19,8 +19,6 @@ import numpy as np
 import openpyxl
 import pytest
 from conftest import ROOT, SAMPLES
-from hypothesis import given
-from hypothesis import strategies as st
 
 import attn_xl
 from attn_xl import CallError, InputError, read_vectors
@@ -162,44 +160,6 @@ def test_what_comes_after_the_last_word_is_not_read(file: File) -> None:
     assert read_vectors(file(cut), ["w3"]).values[0, 0] == 3.5
     with pytest.raises(InputError, match="ends too soon"):
         read_vectors(file(cut), ["w199999"])
-
-
-NAMES = st.text(
-    st.characters(codec="utf-8", exclude_categories=("C", "Z"), exclude_characters="\x85"),
-    min_size=1, max_size=6,
-)  # fmt: skip
-NUMBERS = st.floats(-1e6, 1e6, width=32)
-
-
-@given(data=st.data())
-def test_like_a_plain_reader(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Random files in every format, with blocks so small that lines lie across them."""
-    dims = data.draw(st.integers(2, 6))
-    names = data.draw(st.lists(NAMES.filter(lambda n: not n.isdigit()), min_size=1, max_size=30))
-    vectors = [data.draw(st.lists(NUMBERS, min_size=dims, max_size=dims)) for _ in names]
-    naive: dict[str, list[float]] = {}
-    for name, vector in zip(names, vectors):
-        naive.setdefault(name, vector)
-    kind = data.draw(st.sampled_from(["glove", "header", "binary", "binary lines"]))
-    if kind.startswith("binary"):
-        content = b"%d %d\n" % (len(names), dims)
-        end = b"\n" * kind.endswith("lines")
-        for name, vector in zip(names, vectors):
-            content += name.encode() + b" " + struct.pack(f"<{dims}f", *vector) + end
-    else:
-        end = data.draw(st.sampled_from([b"\n", b"\r\n", b" \n"]))
-        lines = [b"%d %d" % (len(names), dims)] * (kind == "header")
-        lines += [" ".join([n, *map(repr, v)]).encode() for n, v in zip(names, vectors)]
-        content = end.join(lines) + end * data.draw(st.booleans())
-    path = tmp_path_factory.mktemp("any") / "v"
-    path.write_bytes(gzip.compress(content, mtime=0) if data.draw(st.booleans()) else content)
-    wanted = data.draw(st.lists(st.sampled_from(names), min_size=1, max_size=10))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(vector_blocks, "BLOCK", data.draw(st.sampled_from([1, 7, 64, 1 << 18])))
-        found = read_vectors(path, wanted)
-        assert found.values.tolist() == [naive[word] for word in wanted]
-        with pytest.raises(InputError, match="not among its"):
-            read_vectors(path, [*wanted, "a word"])
 
 
 # Refusals
@@ -402,15 +362,6 @@ def test_the_same_bytes(run: Run, tmp_path: Path) -> None:
 
 
 PROGRAM = [sys.executable, "-m", "attn_xl", "vectors", str(SAMPLE), "--words", "cat", "dog"]
-
-
-def test_standard_output(tmp_path: Path) -> None:
-    for more in ([], ["--pca", "1"]):
-        done = subprocess.run([*PROGRAM, *more, "-o", "-"], capture_output=True, check=True, cwd=ROOT)
-        assert done.stderr.startswith(b"-: ")
-        path = tmp_path / "piped.xlsx"
-        path.write_bytes(done.stdout)
-        assert len(attn_xl.read_tables(path).sentences) == 1
 
 
 def test_a_terminal_gets_no_workbook_but_a_progress_bar(

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import openpyxl
 import pytest
-from conftest import ROOT, SAMPLES, alike, thorough, verify
+from conftest import SAMPLES, verify
 from judges import Editable, stored_formulas
 
 from attn_xl import CallError, InputError, OutputError, read_tables
@@ -23,7 +18,6 @@ from attn_xl.teaching.answer_key import KEY_COLUMNS
 from attn_xl.teaching.lessons.blanks import Lesson
 from attn_xl.teaching.lessons.class_lessons import write_class
 from attn_xl.teaching.lessons.pages import RIGHT
-from attn_xl.teaching.lessons.variants import varied
 
 Keep = Callable[[Path], Path]
 MOUSE = SAMPLES / "mouse.xlsx"
@@ -133,38 +127,6 @@ def test_two_runs_and_any_number_of_jobs_give_the_same_bytes(tmp_path: Path) -> 
     assert not set(other) & set(made[0])
 
 
-def test_who_else_is_on_the_list_does_not_matter(tmp_path: Path) -> None:
-    first, _ = teach(tmp_path, folder=tmp_path / "a", jobs=1)
-    second, _ = teach(tmp_path, NAMES[:1], folder=tmp_path / "b", jobs=1)
-    (own,) = second.iterdir()
-    assert own.read_bytes() == (first / own.name).read_bytes()
-    tables = varied(read_tables(MOUSE), "s1")
-    cat = openpyxl.load_workbook(own)["pets.Input"]
-    assert [[cat.cell(5 + i, 2 + j).value for j in range(3)] for i in range(5)] == (
-        tables.sentences["pets"].values.tolist()
-    )
-
-
-@alike
-@pytest.mark.parametrize("sample", ["multi-head", "masks", "cross", "language-model", "projections"])
-def test_classes_of_other_models(sample: str, tmp_path: Path) -> None:
-    tables = read_tables(SAMPLES / f"{sample}.xlsx")
-    settings = Settings.resolve({"controls": True}, tables.settings, "")
-    folder, key = teach(
-        tmp_path, NAMES[:2], source=SAMPLES / f"{sample}.xlsx", settings=settings, jobs=1,
-        lesson=Lesson(level=3), answers=tmp_path / "key.xlsx",
-    )  # fmt: skip
-    assert key == tmp_path / "key.xlsx"
-    for line in rows(openpyxl.load_workbook(key), "Answers"):
-        engine = Editable(folder / line["file"])
-        answers = list(line.items())[len(KEY_COLUMNS) :]
-        engine.enter([(*split(cell), number) for cell, number in answers])
-        marks = [engine.value(s, r, c) for s, r, c, f, _ in stored_formulas(folder / line["file"])
-                 if "ISBLANK" in f]  # fmt: skip
-        assert len(marks) == len(answers)
-        assert set(marks) == {RIGHT}
-
-
 # Nothing half done
 
 
@@ -218,37 +180,6 @@ def test_refusals_leave_nothing(
     with pytest.raises(error, match=said):
         teach(tmp_path, **{"jobs": jobs, **more})
     assert [p.name for p in tmp_path.iterdir()] == ["roster.csv"]
-
-
-@alike
-@pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_an_interrupted_run_leaves_nothing(number: int, jobs: str, tmp_path: Path) -> None:
-    roster = students(tmp_path / "roster.csv", [(f"s{i}", "") for i in range(400)])
-    call = [sys.executable, "-m", "attn_xl", "teach", str(MOUSE), "--roster", str(roster),
-            "-o", str(tmp_path / "a" / "class"), "--jobs", jobs]  # fmt: skip
-    process = subprocess.Popen(
-        call, cwd=ROOT, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-    folder = tmp_path / "a" / "class"
-    waited = time.monotonic() + 30
-    while len(list(folder.glob("*.xlsx"))) < 5 and time.monotonic() < waited:
-        time.sleep(0.02)
-    process.send_signal(number)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 128 + number, err
-    assert "interrupted. Nothing was changed." in err
-    assert "Traceback" not in err
-    assert [p.name for p in tmp_path.iterdir()] == ["roster.csv"]
-
-
-@thorough
-def test_a_class_of_forty_takes_a_bounded_time(tmp_path: Path) -> None:
-    start = time.monotonic()
-    folder, _ = teach(tmp_path, [(f"s{i}", f"Student {i}") for i in range(40)])
-    assert len(list(folder.iterdir())) == 40
-    assert time.monotonic() - start < 30  # about 2 s alone
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

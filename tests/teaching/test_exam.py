@@ -6,19 +6,18 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, Part, alike, make_input, table, thorough, verify
+from conftest import SAMPLES, Part, alike, thorough, verify
 
 from attn_xl import CallError, read_tables
 from attn_xl.graph.node import Node, referred_to
 from attn_xl.models.build import attend
-from attn_xl.settings import Activation, Arrangement, Settings
+from attn_xl.settings import Activation, Settings
 from attn_xl.tables.survey import Tables
 from attn_xl.teaching.lessons.blanks import Lesson
 from attn_xl.teaching.lessons.lesson import write_lesson
@@ -147,16 +146,6 @@ def test_no_answer_in_any_sample(name: str, level: int, tmp_path: Path, keep: Ke
     (keep if level == 2 and name in ("mouse", "multi-head", "masks") else verify)(path)
 
 
-@alike
-@pytest.mark.parametrize("name", ["mouse", "multi-head", "by-hand", "cross", "encoder"])
-@pytest.mark.parametrize("level", [1, 2, 3])
-def test_no_answer_on_a_canvas(name: str, level: int, tmp_path: Path) -> None:
-    """Where matrices are drawn again, too."""
-    tables, settings = sample(name)
-    drawn = replace(settings, layout=Arrangement.canvas)
-    searched(tables, tmp_path / "exam.xlsx", drawn, Lesson(level=level, exam=True))
-
-
 def steps_of(tables: Tables, settings: Settings) -> list[str]:
     """Every step that can be left blank, as it is called in all sentences and heads, and in one."""
     computation = attend(tables, settings)
@@ -183,15 +172,6 @@ def test_no_answer_if_a_single_step_is_blank(name: str, tmp_path: Path, part: Pa
         except CallError:  # a block of weights that two sentences share has no such name
             continue
     assert count > (5 if name != "plain-sum" else 0)
-
-
-@alike
-@pytest.mark.parametrize("step", ["Q", "Scores", "Concat", "Hidden", "Norm_1", "Softmax.Sum",
-                                  "Enc1.Softmax_1",
-                                  "FeedForward", "Sum_2"])  # fmt: skip
-def test_no_answer_if_a_step_of_an_encoder_is_blank(step: str, tmp_path: Path) -> None:
-    tables, settings = sample("encoder")
-    assert searched(tables, tmp_path / "e.xlsx", settings, Lesson(blank=(step,), exam=True))
 
 
 def test_the_search_finds_what_is_there(tmp_path: Path) -> None:
@@ -248,33 +228,6 @@ def test_nothing_that_follows_is_there(tmp_path: Path) -> None:
                     )
 
 
-def test_components_are_not_fitted_on_answers(tmp_path: Path) -> None:
-    """Two inputs that differ only in W_V get the same view; where outputs need one of their own,
-    an exam has none."""
-    rng = np.random.default_rng(3)
-    x = rng.normal(size=(5, 4)).round(2)
-    seen = []
-    for number in range(2):
-        w = rng.normal(size=(4, 4)).round(2)
-        source = make_input(tmp_path / f"{number}.xlsx", {"s": table(x), "W_V": table(w)})
-        layout = exam(
-            read_tables(source), tmp_path / "e.xlsx", Settings(controls=True), Lesson(exam=True)
-        )
-        (components,) = [n for n in layout.blocks if n.name == "Compare.Components"]
-        seen.append(components.values.tolist())
-    assert seen[0] == seen[1]
-    source = make_input(
-        tmp_path / "w.xlsx", {"s": table(x), "W_V": table(rng.normal(size=(4, 3)).round(2))}
-    )
-    for is_exam in (True, False):
-        layout = exam(
-            read_tables(source), tmp_path / "e.xlsx", Settings(controls=True), Lesson(exam=is_exam)
-        )
-        names = {n.name for n in layout.blocks}
-        assert ("Compare.Output.Components" in names) is not is_exam
-        assert ("Compare" in {s.name for s in layout.sheets}) is not is_exam
-
-
 def looks(path: Path, names: Iterable[str]) -> Any:
     book = openpyxl.load_workbook(path)
     found = []
@@ -285,32 +238,6 @@ def looks(path: Path, names: Iterable[str]) -> Any:
         heights = {key: d.height for key, d in sheet.row_dimensions.items()}
         found.append((widths, formats, heights))
     return found
-
-
-def test_looks_tell_nothing_of_the_size_of_answers(tmp_path: Path) -> None:
-    names = ("Scores", "Scaled", "Softmax", "Output", "Q", "K")
-    seen = []
-    for scale in (1e-9, 0.5, 1e5):
-        x = np.array([[1.25, 2.5], [3.5, 4.25], [1.5, 2.75]])
-        weights = {f"W_{p}": table(np.eye(2) * scale + 0.01 * scale) for p in "QK"}
-        weights["W_V"] = table(np.eye(2))
-        source = make_input(tmp_path / "in.xlsx", {"s": table(x), **weights})
-        path = tmp_path / f"{scale}.xlsx"
-        exam(read_tables(source), path, Settings(controls=True), Lesson(level=2, exam=True))
-        seen.append(looks(path, names))
-    assert seen[0] == seen[1] == seen[2]
-
-
-def test_the_longest_next_word_is_not_told(tmp_path: Path) -> None:
-    """The width of its column would tell how long the answer is."""
-    tables, settings = sample("language-model")
-    seen = []
-    for student in ("a", "b", "c", "d", "e"):
-        other = varied(tables, student, settings=Settings(**{**vars(settings), "controls": False}))
-        exam(other, tmp_path / "e.xlsx", settings, Lesson(exam=True))
-        book = openpyxl.load_workbook(tmp_path / "e.xlsx")
-        seen.append(book["Next"].column_dimensions["B"].width)
-    assert len(set(seen)) == 1
 
 
 def test_an_exam_says_no_more_than_it_must(tmp_path: Path) -> None:

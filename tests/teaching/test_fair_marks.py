@@ -52,12 +52,6 @@ def exercise(sample: str, level: int, causal: bool) -> Exercise:
     return Exercise(computation, chosen_cells(layout, Lesson(level=level)))
 
 
-def fitted(numbers: np.ndarray, node: Node) -> np.ndarray:
-    """Numbers in the shape of a matrix, repeated where it is larger."""
-    rows, columns = np.indices(node.shape)
-    return np.asarray(numbers[rows % numbers.shape[0], columns % numbers.shape[1]])
-
-
 # Answers that took no calculation
 
 

@@ -40,7 +40,6 @@ from attn_xl.workbook.write import write_workbook
 X = [["", "a", "b", "c", "d"], ["cat", 1, 0, 2, 1], ["sat", 0, 1, 1, 0], ["mat", 2, 1, 0, 0.5]]
 N, D = 3, 4
 CELLS = {"Scores": 9, "Scaled": 9, "Softmax": 9, "Output": 12}
-FIRST = {"Scores": "B5", "Scaled": "B5", "Softmax": "B5", "Output": "B5"}
 
 
 class Filling:

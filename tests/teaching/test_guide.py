@@ -9,7 +9,7 @@ from pathlib import Path
 
 import openpyxl
 import pytest
-from conftest import SAMPLES, by_libreoffice
+from conftest import SAMPLES, alike, by_libreoffice
 from engines import recalculated_by_libreoffice
 from test_notes import FILES
 
@@ -17,18 +17,12 @@ import attn_xl
 from attn_xl.graph.functions import activation, exp, sqrt
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.node import Node
-from attn_xl.graph.step import Recipe, Step
-from attn_xl.models import recipes
-from attn_xl.models import steps as declared
 from attn_xl.models.computation import Computation, sentence_of
 from attn_xl.settings import Model
 from attn_xl.teaching.lessons.guide import (
     LONGEST_PROMPT,
-    LONGEST_WORD,
     Guide,
-    exam_introduction,
     guide,
-    introduction,
 )
 
 SETTINGS = {
@@ -104,6 +98,7 @@ def telling(node: Node) -> set[str]:
     return {text for text in written if len(re.sub(r"^0\.0*|\.|e.*", "", text).rstrip("0")) >= 3}
 
 
+@alike
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_step_of_every_sample_has_a_guide(path: Path) -> None:
     for computation in computations(path):
@@ -118,35 +113,6 @@ def test_every_step_of_every_sample_has_a_guide(path: Path) -> None:
                 for number in telling(node):
                     for text in texts(made):
                         assert not re.search(rf"(?<![\d.]){re.escape(number)}(?![\d])", text), text
-
-
-def test_the_samples_use_all_the_words_there_are() -> None:
-    """Otherwise some would never have been tried."""
-    made, ways = set(), set()
-    for path in FILES:
-        for computation in computations(path):
-            for graph in computation.values():
-                for node in [*graph.values(), *computation.comparison.values()]:
-                    assert node.step is not None or node.scalar, node.name
-                    if node.step is not None:
-                        made.add(node.step.purpose)
-                        ways.add(node.step.recipe)
-    untried = {
-        name
-        for name, step in vars(declared).items()
-        if isinstance(step, Step) and step.purpose not in made
-    }
-    assert not untried
-    known = {name for name, recipe in vars(recipes).items() if isinstance(recipe, Recipe)}
-    assert {name for name in known if getattr(recipes, name) not in ways} == OF_TRAINED_MODELS
-
-
-OF_TRAINED_MODELS = {
-    "MIX_AND_SWITCH",
-    "PROJECT_AND_ADD_OTHERS",
-    "TURN_BY_FACTOR",
-}
-"""Recipes of options that only trained models have in tests: test_live.py, test_checkpoints.py."""
 
 
 def steps(sample: str, **options: object) -> attn_xl.Graph:
@@ -227,37 +193,6 @@ def test_questions_ask_about_the_word_in_its_layer_and_head() -> None:
     assert about(graph["Dec1.Sum_2"], "chat").what.startswith("The skip connection")
 
 
-def test_a_word_that_the_matrix_does_not_have_is_replaced() -> None:
-    graph = steps("cross")
-    keys = guide(graph["K"], sentence=graph["Input"].rows, pick="chat")
-    assert "“the”" in keys.question
-    assert "chat" not in keys.question
-    scores = guide(graph["Scores"], sentence=graph["Input"].rows, pick="chat")
-    assert "“chat”" in scores.question
-    assert "the, cat, is or sleeping" in scores.question
-
-
-ODD = ["=1+1", "<PAD>", "x" * 300, "{own}", "a\nb", "50%", "-5"]
-
-
-@pytest.mark.parametrize("pick", ODD)
-def test_odd_words_are_words(pick: str) -> None:
-    rows = [[float(i), 1.0 + i * i] for i in range(len(ODD))]
-    x = attn_xl.given(rows, ODD, ["a", "b"], "Input")
-    graph = attn_xl.Graph(attn_xl.self_attention(x))
-    for node in graph.values():
-        words = guide(node, sentence=x.rows, pick=x.rows[ODD.index(pick)])
-        assert words.prompt
-        assert len(words.prompt) <= LONGEST_PROMPT
-        assert len(words.question) <= 400
-        for text in texts(words):
-            assert "\n" not in text
-            assert "x" * (LONGEST_WORD + 1) not in text
-    shown = guide(graph["Softmax"], sentence=x.rows, pick=x.rows[ODD.index(pick)]).question
-    wanted = {"a\nb": "a b", "x" * 300: "x" * (LONGEST_WORD - 1) + "…"}.get(pick, pick)
-    assert f"“{wanted}”" in shown
-
-
 def test_steps_that_no_model_has_get_words_too() -> None:
     x = attn_xl.given([[1.0, 2.0], [3.0, 4.0]], ["cat", "sat"], ["a", "b"], "Input")
     y = (x * 2 + x).named("Scores")
@@ -286,13 +221,3 @@ def test_steps_that_no_model_has_get_words_too() -> None:
     assert "Twice = Input × Scores × Scores" in about(made[1], "cat").question
     alone = attn_xl.given([[1.0, 2.0]], ["cat"], ["a", "b"], "Input")
     check(about(attn_xl.models.similarity.similarity(alone), "cat"))
-
-
-@pytest.mark.parametrize("lines", [introduction(0.01), exam_introduction(0.01)])
-def test_the_introductions(lines: tuple[str, ...]) -> None:
-    assert 5 <= len(lines) <= 8
-    assert all(line.endswith(".") and len(line) <= 170 for line in lines)
-    text = " ".join(lines)
-    assert text.count("within 0.01 of") == 1
-    assert ("✗" in text) == (lines == introduction(0.01))
-    assert ("Do not rename" in text) == (lines == exam_introduction(0.01))

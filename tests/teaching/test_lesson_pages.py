@@ -12,7 +12,6 @@ import openpyxl
 import pytest
 from conftest import SAMPLES, alike, by_libreoffice, verify
 from engines import recalculated_by_libreoffice
-from test_sixty import TABLES
 
 from attn_xl import read_tables
 from attn_xl.settings import Arrangement, Settings
@@ -27,6 +26,8 @@ CANVAS = Settings(layout=Arrangement.layers)
 STEPS = ["Q", "K", "V", "Scores", "Scaled", "Softmax", "Output"]
 FIRST = 19
 """The row of the first step on the first page."""
+
+TABLES = read_tables(SAMPLES / "by-hand.xlsx")
 
 
 def texts(path: Path) -> list[str]:

@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, alike
 
 import attn_xl
 from attn_xl.cli.main import main
 from attn_xl.errors import OutputError
 from attn_xl.teaching.pleasant_numbers import pleasant
-from attn_xl.workbook.write_input import number_format, write_tables
+from attn_xl.workbook.write_input import write_tables
 
 CAT = "the cat chased the mouse"
 NASTY = [
@@ -157,16 +156,6 @@ def test_outputs_that_are_refused(new: New, output: str, status: int, said: str)
     assert not path.exists()
 
 
-@alike
-@pytest.mark.parametrize("dims", [1, 2, 300])
-@pytest.mark.parametrize("words", ["a", "a a", "a b"])
-def test_the_smallest_and_wide_ones(new: New, words: str, dims: int) -> None:
-    status, _, path = new("--words", words, "--dims", dims)
-    assert status == 0
-    computation = attn_xl.attend(attn_xl.read_tables(path))
-    assert computation["Sentence"]["Output"].shape == (len(words.split()), dims)
-
-
 def test_words_are_text_whatever_they_look_like(new: New) -> None:
     *_, path = new("--words", "\t".join(NASTY), "--dims", 3)
     assert list(attn_xl.read_tables(path).sentences["Sentence"].rows) == NASTY
@@ -177,42 +166,7 @@ def test_words_are_text_whatever_they_look_like(new: New) -> None:
         assert (cell.number_format, cell.quotePrefix, cell.font.b) == ("@", True, True)
 
 
-def test_control_characters_do_not_reach_the_file(new: New) -> None:
-    *_, path = new("--words", "a\x1b[31m b\x00c \udc80")
-    assert attn_xl.read_tables(path).sentences["Sentence"].rows == ("a\ufffd[31m", "b\ufffdc", "\ufffd")
-
-
-def test_the_look(new: New) -> None:
-    *_, path = new("--words", "notwithstanding cat")
-    sheet = openpyxl.load_workbook(path)["Sentence"]
-    assert sheet["B1"].font.b
-    assert sheet["B1"].alignment.horizontal == "right"
-    assert sheet["B2"].number_format == "0"
-    assert not sheet["B2"].font.b
-    assert sheet["B2"].data_type == "n"
-    assert sheet.column_dimensions["A"].width > len("notwithstanding")
-    assert sheet.freeze_panes == "B2"
-    assert sheet["A1"].value is None
-
-
-def test_a_large_one_is_fast(new: New, tmp_path: Path) -> None:
-    words = " ".join(f"w{i}" for i in range(500))
-    begun = time.perf_counter()
-    status, *_ = new("--words", words, "--dims", 64, "--heads", 8)
-    assert status == 0
-    assert time.perf_counter() - begun < 6  # about 1 on a quiet machine
-
-
 # Writing tables that were read
-
-
-@pytest.mark.parametrize("path", sorted(SAMPLES.glob("*.xlsx")), ids=lambda path: path.stem)
-def test_samples_survive(path: Path, tmp_path: Path) -> None:
-    if path.stem.endswith(("-attention", "-similarity")):
-        pytest.skip("what users made")
-    tables = attn_xl.read_tables(path)
-    write_tables(tables, tmp_path / "again.xlsx")
-    _assert_same(attn_xl.read_tables(tmp_path / "again.xlsx"), tables)
 
 
 def _assert_same(found: attn_xl.Tables, tables: attn_xl.Tables) -> None:
@@ -268,20 +222,6 @@ def test_a_sentence_called_overview_can_be_read(tmp_path: Path) -> None:
     table = pleasant([["a"]], 2, weights=False).sentences["Sentence"]
     write_tables(attn_xl.Tables(Path("x"), {"Overview": table}, {}), tmp_path / "t.xlsx")
     assert list(attn_xl.read_tables(tmp_path / "t.xlsx").sentences) == ["Overview"]
-
-
-@pytest.mark.parametrize(
-    ("values", "wanted"),
-    [
-        ([1, 2], "0"),
-        ([0.1, 2], "0.0"),
-        ([1e-9], "General"),
-        ([-1e9, 0], "General"),
-        ([1 / 3], "General"),
-    ],
-)
-def test_number_format(values: list[float], wanted: str) -> None:
-    assert number_format(np.array([values])) == wanted
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:

@@ -17,16 +17,14 @@ from conftest import SAMPLES, Part, alike, by_libreoffice, make_input, table, ve
 from engines import recalculated_by_libreoffice
 from judges import Editable, stored_formulas
 
-from attn_xl import CallError, InputError, attend, read_tables
-from attn_xl.graph.extent import HIDES
+from attn_xl import CallError, read_tables
 from attn_xl.graph.node import Node, walk
 from attn_xl.graph.recompute import Entered, recompute
 from attn_xl.settings import Activation, Model, Settings
 from attn_xl.spreadsheets.addresses import address
-from attn_xl.teaching.lessons.blanks import Lesson, chosen_cells, results_of
+from attn_xl.teaching.lessons.blanks import Lesson, results_of
 from attn_xl.teaching.lessons.lesson import write_lesson
 from attn_xl.teaching.lessons.pages import NO_NUMBER, RIGHT, WAITS, WRONG
-from attn_xl.workbook.layout.place import lay_out
 
 Keep = Callable[[Path], Path]
 ALL = sorted(
@@ -390,25 +388,6 @@ def test_levels(tmp_path: Path) -> None:
     assert [c.tolist() for c in other.open.values()] != [c.tolist() for c in few.open.values()]
 
 
-def test_few_cells_are_such_as_there_is_something_to_compute_in() -> None:
-    tables = read_tables(SAMPLES / "politics.xlsx")
-    layout = lay_out(attend(tables, Settings(causal=True)))
-    for seed in range(8):
-        for node, cells in chosen_cells(layout, Lesson(1, seed=seed)).items():
-            for values, chosen in zip(node.values, cells):
-                worth = (values > HIDES) & (values != 0)
-                assert not (chosen & ~worth).any() or (chosen >= worth).all()
-
-
-def test_an_exam_leaves_no_less_blank_than_a_lesson() -> None:
-    tables = read_tables(SAMPLES / "by-hand.xlsx")
-    layout = lay_out(attend(tables))
-    for level in (1, 2, 3):
-        lesson, exam = (chosen_cells(layout, Lesson(level, exam=e)) for e in (False, True))
-        for node, cells in lesson.items():
-            assert (exam[node] >= cells).all()
-
-
 @alike
 @pytest.mark.parametrize("level", [1, 2, 3])
 @pytest.mark.parametrize("exam", [False, True])
@@ -504,25 +483,6 @@ def test_the_same_lesson_gives_the_same_bytes(tmp_path: Path) -> None:
     assert made[0] == made[1]
 
 
-@alike
-@pytest.mark.parametrize(
-    "names", [("it's 100%", "a & b"), ("R1C1", "A1"), ("Lesson", "Hints"), ("Controls", "Settings"),
-              ("日本", "ünï"), ("x" * 31, "x" * 30 + "y"), ("a.b", "a b"), ("Compare", "Moves")],
-)  # fmt: skip
-def test_sentences_may_be_called_anything(names: tuple[str, str], tmp_path: Path, keep: Keep) -> None:
-    rng = np.random.default_rng(5)
-    if "Settings" in names:
-        names = ("Controls", "Overview")
-    sheets = {name: table(rng.normal(size=(3, 3)).round(1), ["one", "two", name]) for name in names}
-    book = Taught(make_input(tmp_path / "in.xlsx", sheets), tmp_path / "l.xlsx", Lesson(level=3))
-    engine = Editable(keep(book.path))
-    answers, typed = mixed(book, 3)
-    enter(engine, book, typed)
-    book.check(engine.value, answers, typed)
-    exam = Taught(make_input(tmp_path / "in.xlsx", sheets), tmp_path / "e.xlsx", Lesson(exam=True))
-    verify(exam.path)
-
-
 @pytest.mark.parametrize(
     ("parts", "heads"), [("head1", {"1"}), ("head2", {"2"}), ("head1,head2", {"1", "2"})]
 )
@@ -540,15 +500,6 @@ def test_a_lesson_on_some_heads(parts: str, heads: set[str], tmp_path: Path, kee
             answers = right(book)
             enter(engine, book, answers)
             book.check(engine.value, answers, answers)
-
-
-def test_a_lesson_on_one_layer(tmp_path: Path, keep: Keep) -> None:
-    for part in ("Enc1", "Enc2"):
-        book = Taught(
-            SAMPLES / "encoder.xlsx", tmp_path / "l.xlsx", Lesson(exam=True), sheets_for=part, **SMALL
-        )
-        keep(book.path)
-        assert all(book.layout.blocks[n].name.lstrip("_").startswith(part) for n in book.open)
 
 
 def test_plain_lessons_have_neither_controls_nor_charts(tmp_path: Path, keep: Keep) -> None:
@@ -569,20 +520,6 @@ def test_a_lesson_on_similarity(tmp_path: Path, keep: Keep) -> None:
     answers = right(book)
     enter(engine, book, answers)
     book.check(engine.value, answers, answers)
-
-
-def test_a_template_without_the_new_styles(tmp_path: Path, keep: Keep) -> None:
-    from attn_xl.workbook.templates import STAND_INS, shipped
-
-    old = openpyxl.load_workbook(shipped()["article"])
-    old._named_styles[:] = [s for s in old._named_styles if s.name not in STAND_INS]
-    old.save(tmp_path / "old.xlsx")
-    tables = read_tables(SAMPLES / "mouse.xlsx")
-    for level, exam in itertools.product((1, 3), (False, True)):
-        path = tmp_path / "l.xlsx"
-        write_lesson(tables, path, lesson=Lesson(level, exam=exam), template=tmp_path / "old.xlsx",
-                     settings=Settings(controls=True), answers=tmp_path / "k.xlsx")  # fmt: skip
-        keep(path)
 
 
 @pytest.mark.parametrize("decimals", [0, 5])
@@ -621,14 +558,6 @@ def test_refusals(choices: dict[str, Any], said: str, tmp_path: Path) -> None:
 def test_words_cannot_be_left_blank(tmp_path: Path) -> None:
     with pytest.raises(CallError, match="holds words; only numbers can be blank"):
         Taught(SAMPLES / "language-model.xlsx", tmp_path / "l.xlsx", Lesson(blank=("Next",)))
-
-
-def test_no_room_for_marks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("attn_xl.teaching.lessons.pages.MAX_COLUMNS", 20)
-    source = make_input(tmp_path / "in.xlsx", {"s": table(np.ones((1, 10)))})
-    with pytest.raises(InputError, match=r"Q has 10 columns, which leaves no room"):
-        Taught(source, tmp_path / "l.xlsx", Lesson(blank=("Q",)))
-    Taught(source, tmp_path / "l.xlsx", Lesson(blank=("Q",), exam=True))
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,6 @@ import openpyxl
 import pytest
 from conftest import SAMPLES, Part, alike, table, thorough
 from graph.test_composition import CASES as EVERY
-from hypothesis import given as examples
-from hypothesis import strategies as st
 from primitives import PRIMITIVES
 from test_composition import CASES as EACH
 
@@ -63,8 +61,8 @@ from attn_xl.graph.functions import (
 )
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.operation import Operation
-from attn_xl.views.explanation import MOST_CELLS, figure
-from attn_xl.views.explanation_text import print_tree, to_json
+from attn_xl.views.explanation import figure
+from attn_xl.views.explanation_text import print_tree
 from attn_xl.workbook.write import write_workbook
 
 MOUSE = SAMPLES / "mouse.xlsx"
@@ -215,6 +213,7 @@ LITERAL = {"Constant", "AddedRows", "Placed", "When"}
 """Alone, they give a number of the formula itself, so there is nothing to substitute."""
 
 
+@alike
 @pytest.mark.parametrize("case", [*CASES, *ALONE])
 def test_each_primitive_shows_arithmetic_that_gives_its_number(case: str) -> None:
     result = {**CASES, **ALONE}[case]().named("Result")
@@ -320,30 +319,6 @@ def test_sources_go_down_as_far_as_asked() -> None:
     for _, one in whole.all():  # a cell refers back only to what stands above it
         assert one.ends != "above" or one.name in seen
         seen |= {one.name} if not one.ends else set()
-
-
-def test_a_deep_graph_and_a_wide_one_are_cut_not_exploded() -> None:
-    step = X
-    for number in range(3000):
-        step = (step + step).named(f"S{number}") / 2
-    result = step.named("R")
-    deep = explain(result, "R[1, 1]", depth=None)
-    assert "limit" in {one.ends for _, one in deep.all()}
-    assert len(list(deep.all())) < MOST_CELLS + 10
-    assert json.loads(to_json(deep))["cut"] is True
-    out = io.StringIO()
-    print_tree(deep, file=out)
-    assert out.getvalue().endswith("choose a smaller --depth.\n")
-    assert max(map(len, out.getvalue().splitlines())) < 200
-    wide = x_(np.random.default_rng(0).normal(size=(60, 60)))
-    for number in range(4):
-        wide = (wide @ X_WIDE).named(f"P{number}")
-    cut = list(explain(wide, "P3[1, 1]", depth=None).all())
-    assert sum(not one.ends for _, one in cut) <= MOST_CELLS
-    assert len(cut) < 60 * MOST_CELLS
-
-
-X_WIDE = x_(np.random.default_rng(1).normal(size=(60, 60)), "W")
 
 
 REFUSALS = [
@@ -453,16 +428,6 @@ def test_labels_that_repeat_or_hold_commas_and_brackets() -> None:
     many = given(np.zeros((40, 2)), [f"w{i}" for i in range(40)], "ab", "X")
     with pytest.raises(CallError, match=r"Did you mean 'w39'\? There are 40 rows.$"):
         explain(many, "X[ww39, a]")
-
-
-@examples(st.lists(st.text(max_size=6), min_size=1, max_size=6))
-def test_every_name_finds_its_cell(words: list[str]) -> None:
-    x = copy(given(np.arange(2.0 * len(words)).reshape(-1, 2), words, ["p", 'q,"'], "X")).named("Y")
-    for row in range(len(words)):
-        for column in range(2):
-            one = explain(x, f"Y!{'BC'[column]}{row + 5}")
-            assert one.value == 2 * row + column
-            assert explain(x, one.name).value == one.value, one.name
 
 
 def test_a_depth_below_one_is_refused() -> None:

@@ -21,7 +21,6 @@ from attn_xl import CallError, attend, explain, read_tables
 from attn_xl.cli.main import main
 from attn_xl.graph.extent import Extent
 from attn_xl.graph.matrix import given_step
-from attn_xl.models.computation import as_computation
 from attn_xl.models.steps import MASKED
 from attn_xl.views import shades, terminal
 from attn_xl.views.export import to_csv, to_json
@@ -326,37 +325,6 @@ def test_shades() -> None:
     assert "".join(
         shades.shade(v, 0.8) for v in (0, 0.01, 0.1, 0.2, 0.21, 0.4, 0.5, 0.6, 0.7, 0.8)
     ) == (" ·░░▒▒▓▓██")
-
-
-def test_what_fits_stays_a_table_of_numbers(
-    on_terminal: Callable[..., str], piped: Callable[..., str]
-) -> None:
-    assert "Shades" not in on_terminal(MOUSE, 100)
-    graph = long_attention(40)
-    assert "Shades" not in on_terminal(graph, 80, steps=["Scores", "Input"])
-    assert "Shades" not in on_terminal(graph, 400)
-    assert "Shades" not in piped(graph)
-    assert "Shades" in terminal.svg(as_computation(graph), steps=["Softmax"])
-
-
-def test_columns_that_are_other_words_are_listed(on_terminal: Callable[..., str]) -> None:
-    text = " ".join(on_terminal(long_attention(3, 30), 60, steps=["Softmax"], colour=False).split())
-    assert "Columns: 1 other1, 2 other2, 3 other3," in text
-    many = on_terminal(long_attention(3, 150), 60, steps=["Softmax"], colour=False)
-    assert "100 other100, ... (150)." in " ".join(many.split())
-    assert "Columns:" not in on_terminal(long_attention(30), 60, steps=["Softmax"])
-
-
-def test_a_map_of_wide_letters_keeps_its_columns(on_terminal: Callable[..., str]) -> None:
-    words = ["鼠标和猫" * 4, *(f"詞{i}" for i in range(30))]
-    x = attn_xl.given(9 * np.eye(31), words, [f"d{i}" for i in range(31)], "Input")
-    graph = attn_xl.Graph(attn_xl.self_attention(x))
-    lines = on_terminal(graph, 60, steps=["Softmax"], colour=False).splitlines()
-    rows = [line for line in lines if re.match(r" ?\d+ ", line)]
-    at = {cell_len(row[: row.index("█")]) - int(row.split()[0]) for row in rows}
-    assert len(rows) == 31
-    assert max(map(cell_len, lines)) <= 60
-    assert len(at) == 1
 
 
 # Names of steps

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, make_input, table, thorough
+from conftest import make_input, table, thorough
 
 from attn_xl.cli.main import main
 from attn_xl.errors import CallError, OutputError
@@ -221,9 +221,3 @@ def test_interrupted_it_leaves_finished_files_whole(
     assert all(path.suffix == ".xlsx" for path in made)
     for path in made:
         assert openpyxl.load_workbook(path, read_only=True).sheetnames
-
-
-def test_samples_at_once(tmp_path: Path) -> None:
-    names = ["mouse", "multi-head", "cross"]
-    assert call("convert", *(SAMPLES / f"{n}.xlsx" for n in names), "-o", tmp_path / "o") == 0
-    assert len(list((tmp_path / "o").iterdir())) == 3

@@ -24,7 +24,6 @@ from ooxml_formulas import FUNCTIONS, Names
 
 import attn_xl
 from attn_xl import Formulas, Settings, read_tables
-from attn_xl.settings import Model
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.teaching.lessons.blanks import Lesson
 from attn_xl.teaching.lessons.class_lessons import write_class
@@ -85,20 +84,6 @@ def test_samples_and_templates_themselves() -> None:
             good(path)
 
 
-@pytest.mark.parametrize("sample", ["mouse", "encoder", "multi-head"])
-def test_similarity_decimals_and_parts(sample: str, tmp_path: Path) -> None:
-    tables, path = read_tables(SAMPLES / f"{sample}.xlsx"), tmp_path / "written.xlsx"
-    only = {"mouse": None, "encoder": "Enc1,head1", "multi-head": "head2"}[sample]
-    for chosen in (
-        {"model": Model.similarity},
-        {"decimals": 0},
-        {"decimals": 15, "sheets_for": only},
-    ):
-        settings = Settings.resolve(chosen, tables.settings, "")
-        write_workbook(attn_xl.attend(tables, settings), path, settings=settings)
-        good(path)
-
-
 def test_a_class_and_its_key(tmp_path: Path) -> None:
     roster = tmp_path / "class.csv"
     roster.write_text("id,name\n007,=1+1\nu&<2>,\u202eevil\nQ1,\U0001f600" + "x" * 250 + "\n")
@@ -108,13 +93,6 @@ def test_a_class_and_its_key(tmp_path: Path) -> None:
     )  # fmt: skip
     for path in (key, *(tmp_path / "class").iterdir()):
         good(path)
-
-
-@pytest.mark.parametrize("heads", [None, 2])
-def test_new_inputs(heads: int | None, tmp_path: Path) -> None:
-    sentences = [["the", "cat", "=1+1", "\U0001f600", "a" * 300], ["x", "&<>\"'"]]
-    write_tables(pleasant(sentences, 4, heads=heads, seed=3), tmp_path / "new.xlsx")
-    good(tmp_path / "new.xlsx")
 
 
 ODD_WORDS = (
@@ -165,28 +143,6 @@ def test_odd_names(tmp_path: Path, names: tuple[str, ...]) -> None:
     good(tmp_path / "l.xlsx")
     write_tables(tables, tmp_path / "i.xlsx")
     good(tmp_path / "i.xlsx")
-
-
-@pytest.mark.parametrize(
-    ("n", "d"),
-    [
-        (1, 1),
-        (1, 2),
-        (60, 2),
-        pytest.param(2, 16_000, marks=thorough),
-        pytest.param(300, 3, marks=thorough),
-    ],
-)
-def test_odd_shapes(tmp_path: Path, n: int, d: int) -> None:
-    x = np.random.default_rng(3).normal(size=(n, d)) * 10.0 ** np.random.default_rng(4).integers(
-        -300, 150
-    )
-    words = tuple(f"word {i}" for i in range(n))
-    tables = Tables(tmp_path / "t.xlsx", {"s": tables_of(x, words, "s")}, {})
-    write_tables(tables, tmp_path / "i.xlsx")
-    good(tmp_path / "i.xlsx")
-    write_workbook(attn_xl.attend(tables, Settings(scale=False)), tmp_path / "o.xlsx")
-    good(tmp_path / "o.xlsx")
 
 
 def test_numbers_keep_all_their_digits(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, alike, table
+from conftest import SAMPLES, alike
 
 import attn_xl
 from attn_xl.cli.main import main
@@ -104,13 +104,6 @@ def test_without_a_canvas(tmp_path: Path) -> None:
     assert run("similarity", SAMPLES / "mouse.xlsx", "-o", path, "--force", "--no-canvas") == 0
 
 
-@pytest.mark.parametrize(("words", "fits"), [(5, True), (14, True), (60, False)])
-def test_only_where_every_step_fits_a_page(words: int, fits: bool, make: Write, write: Write) -> None:
-    x = np.random.default_rng(1).normal(size=(words, 3)).round(2)
-    path = write(make({"s": table(x, [f"w{i}" for i in range(words)])}))
-    assert (CANVAS in openpyxl.load_workbook(path).sheetnames) == fits
-
-
 def test_a_number_on_the_canvas_is_explained() -> None:
     tables = read_tables(SAMPLES / "mouse.xlsx")
     computation = attn_xl.attend(tables, Settings(controls=True))
@@ -158,44 +151,6 @@ def test_an_exam_does_not_tell_that_its_answers_are_whole(tmp_path: Path) -> Non
         assert openpyxl.load_workbook(path)[step]["B5"].number_format == "General"
 
 
-def test_the_divisor_has_the_decimals_of_its_neighbours(tmp_path: Path) -> None:
-    path = tmp_path / "out.xlsx"
-    assert run("convert", SAMPLES / "multi-head.xlsx", "-o", path) == 0
-    book = openpyxl.load_workbook(path)
-    sheet, cell = book.defined_names["Divisor_1"].attr_text.replace("$", "").split("!")
-    assert book[sheet][cell].number_format == "0.000"
-    heading = next(c for r in book[CANVAS].iter_rows() for c in r if c.value == "Divisor_1")
-    widths = laid_out("multi-head").sheets[0].extras.widths
-    assert widths[heading.column] >= len("Divisor_1") + 1
-
-
-def test_no_column_is_wider_than_what_is_in_it() -> None:
-    x = attn_xl.given([[1, 2], [3, 4]], "ab", "cd", "Input")
-    w = attn_xl.given([[5, 6], [7, 8]], "cd", "ef", "W", role="weight")
-    for node, most in (((x @ w).named("Product"), 3.5), ((x @ w / 7).named("Product"), 6.5)):
-        (sheet,) = pictures(arrange(as_computation(node), Settings(layout=Arrangement.canvas)))
-        widths, places = sheet.extras.widths, {b.name: b.place for b in sheet.blocks}
-        numbers = {
-            column: most if name == "Product" else 3.5
-            for name, place in sorted(places.items())
-            for column in range(place.column, place.last_column + 1)
-        }
-        last = places["Product"].last_column
-        for column in range(2, last):  # a long caption may need more of the last one
-            if column in numbers:
-                product = places["Product"].column <= column
-                assert widths[column] <= (most if product else 3.5), column
-
-
-@alike
-@pytest.mark.parametrize("sample", [*SMALL, *LARGE])
-def test_columns_are_narrow(sample: str) -> None:
-    for sheet in pictures(laid_out(sample, layout="layers" if sample in LARGE else "canvas")):
-        labels = [len(row) for block in sheet.blocks for row in block.node.rows]
-        texts = [len(str(c.value)) for c in sheet.extras.cells if c.align == "right"]
-        assert max(sheet.extras.widths.values()) <= 1.2 * max(12, *labels, *texts) + 3
-
-
 # Arrows and frames
 
 
@@ -219,29 +174,6 @@ def test_an_arrow_leads_to_what_is_drawn_again(sample: str) -> None:
                 assert set(path[:-1]) <= {"│"}
                 led += 1
     assert led
-
-
-def test_an_arrow_leads_on_to_the_next_line() -> None:
-    layout = laid_out("mouse", layout="canvas", causal=True)
-    (sheet,) = pictures(layout)
-    places = {block.name: block.place for block in sheet.blocks}
-    masked, maximum = places["pets.Masked"], places["pets.Softmax.Maximum"]
-    shown = signs(sheet)
-    middle = (masked.rows - 1) // 2
-    assert maximum.row > masked.last_row, "a sample in which the line is broken there"
-    ends = [c for (row, c), s in shown.items() if row == masked.row + middle and s == "→"]
-    assert max(ends) > masked.last_column
-    begins = [c for (row, c), s in shown.items() if row == maximum.row + middle and s == "→"]
-    assert min(begins) < maximum.column
-
-
-def test_signs_are_larger_than_text(tmp_path: Path) -> None:
-    path = tmp_path / "out.xlsx"
-    assert run("convert", SAMPLES / "mouse.xlsx", "-o", path) == 0
-    sheet = openpyxl.load_workbook(path)[CANVAS]
-    arrows = [cell for row in sheet.iter_rows() for cell in row if cell.value in ("→", "↓")]
-    assert arrows
-    assert all(cell.font.sz >= 13 and cell.font.b for cell in arrows)
 
 
 @pytest.mark.parametrize(("sample", "frames"), [("multi-head", 2), ("encoder", 3), ("mouse", 0)])
@@ -353,18 +285,6 @@ def test_a_sheet_for_each_layer(sample: str) -> None:
 
 def test_few_matrices_have_a_sheet_each() -> None:
     assert {"Scores", "Softmax"} <= {sheet.name for sheet in laid_out("projections").sheets}
-
-
-def test_sentences_of_a_large_class_have_a_sheet_each(make: Write, tmp_path: Path) -> None:
-    x = np.random.default_rng(3).normal(size=(3, 2)).round(2)
-    source = make({f"s{i}": table(x + i) for i in range(7)})
-    path = tmp_path / "out.xlsx"
-    assert run("convert", source, "-o", path) == 0
-    names = openpyxl.load_workbook(path).sheetnames
-    assert names[:8] == ["Overview", *(f"s{i}" for i in range(7))]
-    again = tmp_path / "again.xlsx"
-    assert run("convert", path, "-o", again, "--layout", "sheets") == 0
-    assert "s6.Softmax" in openpyxl.load_workbook(again).sheetnames
 
 
 @alike

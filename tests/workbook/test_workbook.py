@@ -14,15 +14,13 @@ from pathlib import Path
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, by_libreoffice, make_input, table
-from engines import recalculated_by_libreoffice
+from conftest import SAMPLES, alike, make_input, table
 from judges import Editable, stored_formulas
 from python_calamine import CalamineWorkbook
 from test_tables import rewrite
 
 import attn_xl
 from attn_xl import Formulas, attend, read_tables
-from attn_xl.cli.main import main
 from attn_xl.workbook.templates import shipped
 from attn_xl.workbook.write import write_workbook
 
@@ -195,6 +193,7 @@ def test_labels_are_text_whatever_they_look_like(write: Write, make: Write) -> N
     assert all(c.data_type == "s" for c in overview if not isinstance(c.value, float))
 
 
+@alike
 @pytest.mark.parametrize(
     "names",
     [
@@ -329,69 +328,6 @@ def test_a_template_gives_the_same_bytes_again_and_is_read_again_when_changed(tm
     assert changed.read_bytes() == second.read_bytes() != first.read_bytes()
 
 
-@by_libreoffice
-def test_a_template_saved_by_another_program(write: Write, tmp_path: Path) -> None:
-    """Its styles stand in another order; every cell must still find its own."""
-    (template,) = recalculated_by_libreoffice([shipped()["article"]], tmp_path)
-    path = write(SAMPLES / "politics.xlsx", template=template)
-    with zipfile.ZipFile(path) as archive:
-        styles = archive.read("xl/styles.xml").decode()
-    named = re.search(r'<cellStyleXfs count="(\d+)"', styles)
-    assert named
-    assert max(map(int, re.findall(r'xfId="(\d+)"', styles))) < int(named[1])
-    assert openpyxl.load_workbook(path)["Input"]["B5"].font.color.rgb == "FF0B4F8A"
-
-
-def test_matrices_that_are_compared_have_one_colour_scale(tmp_path: Path) -> None:
-    run = attn_xl.learn(SAMPLES / "learning.xlsx", steps=2)
-    tables = attn_xl.read_tables(SAMPLES / "mouse.xlsx")
-    for name, computation in (("learn", run.computation), ("mouse", attn_xl.attend(tables))):
-        attn_xl.write_workbook(computation, tmp_path / f"{name}.xlsx")
-        ends = [
-            (low.val, high.val)
-            for sheet in openpyxl.load_workbook(tmp_path / f"{name}.xlsx")
-            for rules in sheet.conditional_formatting
-            for rule in rules.rules
-            if rule.colorScale
-            for low, high in [rule.colorScale.cfvo]
-        ]
-        assert len(ends) > 2
-        assert set(ends) == {(0, 1)}
-
-
-def test_no_formula_looks_like_a_number_to_edit(tmp_path: Path) -> None:
-    run = attn_xl.learn(SAMPLES / "learning.xlsx", steps=2)
-    tables = attn_xl.read_tables(SAMPLES / "mouse.xlsx")
-    for name, computation in (("learn", run.computation), ("mouse", attn_xl.attend(tables))):
-        attn_xl.write_workbook(computation, tmp_path / f"{name}.xlsx")
-        book = openpyxl.load_workbook(tmp_path / f"{name}.xlsx")
-        looks = {style.name: style.fill.fgColor.rgb for style in book._named_styles}
-        typed = {looks["attn input"], looks["attn weight"]}
-        cells = [
-            cell
-            for sheet in book
-            for row in sheet.iter_rows()
-            for cell in row
-            if cell.value is not None and cell.fill.fgColor.rgb in typed
-        ]
-        assert cells
-        assert [cell.coordinate for cell in cells if cell.data_type == "f"] == []
-
-
-def test_theme_colours_of_a_template_are_kept(write: Write, tmp_path: Path) -> None:
-    school = openpyxl.load_workbook(shipped()["article"])
-    style = next(s for s in school._named_styles if s.name == "attn scale high")
-    style.fill = openpyxl.styles.PatternFill("solid", fgColor=openpyxl.styles.Color(theme=5))
-    school.save(tmp_path / "theme.xlsx")
-    sheet = openpyxl.load_workbook(write(SAMPLES / "politics.xlsx", template=tmp_path / "theme.xlsx"))[
-        "Softmax"
-    ]
-    (rules,) = sheet.conditional_formatting
-    assert rules.rules[0].colorScale.color[1].theme == 5
-    assert rules.rules[0].colorScale.cfvo[1].val == 1
-    assert sheet.sheet_properties.tabColor.theme == 5
-
-
 def test_long_words_widen_their_own_column_only(write: Write, make: Write) -> None:
     words = ["a", "Donaudampfschifffahrtsgesellschaft", "c"]
     book = openpyxl.load_workbook(write(make({"s": table(np.eye(3), words)})))
@@ -401,31 +337,6 @@ def test_long_words_widen_their_own_column_only(write: Write, make: Write) -> No
     assert widths[1] < widths[2] <= 14
     assert sheet.row_dimensions[4].height > 2 * 19
     assert sheet["C4"].alignment.wrap_text
-
-
-def test_models_that_are_compared_print_legibly(make: Write, tmp_path: Path) -> None:
-    """Each page has the labels of the rows, each model is whole, and no number is below 8 points."""
-    path = make({"s": table(np.eye(4, 1), [f"Dampfschiff {n}" for n in range(4)])})
-    out, models = str(tmp_path / "out.xlsx"), "cnn rnn attention gru"
-    with pytest.raises(SystemExit):
-        main(["compare", str(path), "--models", models, "--random-weights", "1", "-o", out])
-    sheet = openpyxl.load_workbook(out)["Influences"]
-    assert sheet.page_setup.scale / 100 * sheet["B5"].font.sz >= 8
-    assert not sheet.sheet_properties.pageSetUpPr.fitToPage
-    assert sheet.print_title_cols == "$A:$A"
-    breaks = [b.id for b in sheet.col_breaks.brk]
-    assert breaks
-    assert all(sheet.cell(5, column).value is None for column in breaks)  # between two models
-
-
-def test_the_page_fits(write: Write, make: Write) -> None:
-    for n, pages in ((5, 1), (12, 1), (60, 4)):
-        source = make({"s": table(np.eye(n), [f"word{i}" for i in range(n)])}, f"{n}.xlsx")
-        sheet = openpyxl.load_workbook(write(source, f"out{n}.xlsx"))["Softmax"]
-        assert sheet.page_setup.fitToWidth <= pages
-        assert (sheet.page_setup.paperSize, sheet.sheet_view.zoomScale) == (9, 130)
-        assert bool(sheet.print_title_cols) is (sheet.page_setup.fitToWidth > 1)
-        assert bool(sheet.print_title_rows) is (n > 55 and not sheet.print_title_cols)
 
 
 @pytest.mark.parametrize(
@@ -519,16 +430,6 @@ def test_a_matrix_wider_than_a_sheet_is_foreseen(tmp_path: Path) -> None:
     with pytest.raises(attn_xl.InputError, match="XFD1048576"):
         write_workbook(computation, output)
     assert not output.exists()
-
-
-def test_openpyxl_still_writes_as_the_package_expects() -> None:
-    """The streamed rows lean on openpyxl's writer: look at package.py when this fails."""
-    assert openpyxl.__version__.startswith("3.1.")
-    from openpyxl.worksheet._writer import WorksheetWriter
-    from openpyxl.writer.excel import ExcelWriter
-
-    assert {"write_data", "write_worksheet"} <= set(vars(ExcelWriter))
-    assert {"write_dimensions", "write_rows", "read"} <= set(vars(WorksheetWriter))
 
 
 def test_names_of_sentences_in_other_scripts_are_readable(
