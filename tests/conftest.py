@@ -26,7 +26,7 @@ SAMPLES = ROOT / "samples"
 TOLERANCE = 1e-12
 alike, thorough = pytest.mark.alike, pytest.mark.thorough
 needs_libreoffice = pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
-PART = 10
+PART = 20
 """Of similar cases one in so many runs without --thorough."""
 CANCELLED = 1e-4
 """A number below this share of its sheet's largest is what cancelling left: it counts as that large."""
@@ -205,7 +205,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture
 def part(pytestconfig: pytest.Config) -> Part:
     """Of many similar ones a part; all with --thorough."""
-    every = 1 if pytestconfig.getoption("--thorough") else PART
+    every = 1 if pytestconfig.getoption("--thorough") else PART // 2
     return lambda many: many[::every]
 
 
@@ -216,7 +216,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "thorough: run with --thorough only")
     settings.register_profile(
         "run",
-        max_examples=400 if config.getoption("--thorough") else 40,
+        max_examples=400 if config.getoption("--thorough") else 20,
         deadline=None,
         suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import net
 import pytest
+from conftest import alike
 
 STORED = json.loads(net.STORED.read_text(encoding="utf-8"))
 
@@ -15,6 +16,7 @@ def test_every_call_is_stored() -> None:
     assert net.calls().keys() == STORED.keys()
 
 
+@alike
 @pytest.mark.parametrize("name", STORED)
 def test_a_sample_gives_what_is_stored(name: str, tmp_path: Path) -> None:
     assert net.differences(name, STORED[name], net.run(name, net.calls()[name], tmp_path)) == []

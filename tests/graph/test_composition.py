@@ -444,7 +444,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("composed")
 
 
-@settings(max_examples=60, derandomize=True)
+@settings(max_examples=20, derandomize=True)
 @given(data=st.data())
 def test_random_expressions_are_written_explained_and_taught(folder: Path, data: Any) -> None:
     result = Expression(data.draw).of(data.draw(st.integers(1, DEEPEST)))
