@@ -21,6 +21,7 @@ from attn_xl.errors import AttnXlError, CallError, InputError
 from attn_xl.labelled import MissingLibraryError
 from attn_xl.tables.checkpoints import checkpoint, tokenizer
 from attn_xl.tables.checkpoints.checkpoint import Checkpoint
+from attn_xl.tables.checkpoints.config_keys import NO_EFFECT
 from attn_xl.tables.checkpoints.safetensors import LONGEST_HEADER, Tensors
 
 DATA = ROOT / "tests" / "data" / "checkpoints"
@@ -184,6 +185,16 @@ def test_unknown_words_are_reported() -> None:
     assert any("'<unk>'" in remark for remark in tables.remarks)
 
 
+def test_a_token_that_is_written_out_stays_whole(tiny: Path) -> None:
+    def rename(content: dict[str, Any]) -> None:
+        content["model"]["vocab"]["<pad>"] = content["model"]["vocab"].pop(".")
+
+    change_json(tiny / "tokenizer.json", rename)
+    tables = Checkpoint(tiny).tables(["the <pad> cat"])
+    assert tables.sentences["tiny"].rows == ("the", "<pad>", "cat")
+    assert not tables.remarks
+
+
 def test_several_texts_share_the_weights() -> None:
     computation = attn_xl.load_model(TINY)("the cat ran", "anna moved the mouse")
     assert list(computation) == ["text 1", "text 2"]
@@ -339,6 +350,61 @@ def refused(folder: Path, says: str, text: str = "the cat") -> None:
 def test_a_config_that_does_not_fit(change: Change, says: str, tiny: Path) -> None:
     change_json(tiny / "config.json", change)
     refused(tiny, says)
+
+
+# What each key of a config says
+
+
+def other(value: Any) -> Any:
+    """Another value of the same kind."""
+    if isinstance(value, bool) or value is None:
+        return not value
+    if isinstance(value, (int, float)):
+        return value * 2 or 2
+    return (
+        {"other": 1} if isinstance(value, dict) else ["other"] if isinstance(value, list) else "other"
+    )
+
+
+def test_every_key_is_used_or_without_effect_or_refused(family: str, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(DATA / family, tmp_path / family))
+    whole = json.loads((folder / "config.json").read_text("utf-8"))
+    before = Checkpoint(folder, reads_texts=False).settings
+    for key, value in whole.items():
+        (folder / "config.json").write_text(json.dumps({**whole, key: other(value)}), "utf-8")
+        try:
+            used = Checkpoint(folder, reads_texts=False).settings != before
+        except InputError:
+            continue
+        limits = ("max_position_embeddings", "sliding_window")  # of the length of a text
+        assert used or key in limits or NO_EFFECT.fullmatch(key), key
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    {
+        "layer_types": ["full_attention", "sliding_attention"], "original_max_position_embeddings": 8,
+        "is_causal": False, "head_dim": 4, "vocab_size": 44, "intermediate_size": 65, "mlp_bias": True,
+        "attention_bias": True, "partial_rotary_factor": 0.5, "attn_logit_softcapping": 30.0,
+        "final_logit_softcapping": 30.0, "logits_scaling": 2.0, "query_pre_attn_scalar": 16,
+        "quantization_config": {"bits": 4}, "anything": 1, "rope_parameters": {"rope_theta": 50.0},
+        "rope_scaling": {"rope_type": "linear", "factor": 2.0, "mscale": 1.0},
+    }.items(),
+)  # fmt: skip
+def test_a_key_that_would_change_the_numbers_is_named(key: str, value: Any, tiny: Path) -> None:
+    change_json(tiny / "config.json", lambda config: config.update({key: value}))
+    named = {"rope_parameters": "rope_theta", "rope_scaling": "mscale"}.get(key, key)
+    refused(tiny, rf"config\.json: {named} is ")
+
+
+def test_an_output_matrix_that_is_not_the_embeddings_contradicts_the_config(tiny: Path) -> None:
+    def add(arrays: dict[str, Any]) -> None:
+        arrays["lm_head.weight"] = arrays["model.embed_tokens.weight"] * 2
+
+    changed(Tensors(tiny), tiny / "model.safetensors", add)
+    refused(
+        tiny, "lm_head.weight is not model.embed_tokens.weight, but config.json says that they are one"
+    )
 
 
 @pytest.mark.parametrize(

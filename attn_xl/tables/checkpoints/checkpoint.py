@@ -19,6 +19,7 @@ from attn_xl.tables.labels import Table
 from attn_xl.tables.survey import Tables
 from attn_xl.text import count, listed
 
+from .config_keys import check_keys, check_sizes
 from .families import ALL, FAMILIES, NOT_COMPUTED, REQUIRED, Family, Head, Key
 from .safetensors import Tensors, read_json
 from .tokenizer import Tokenizer, distinct, read_tokenizer
@@ -75,6 +76,7 @@ class Checkpoint:
             family = replace(family, tensors={**family.tensors, **head.tensors})
         self.settings = _settings(family, self._config, file)
         self._window = _window(family, self._config, file)
+        check_keys(self._config, family, self._window, file)
         if self.settings["layers"] > len(tensors):
             raise InputError(
                 f"{file}: describes {self.settings['layers']:,} layers, but the weights have only "
@@ -89,6 +91,7 @@ class Checkpoint:
             self._tokenizer = read_tokenizer(folder)
             words = distinct(self._tokenizer.words)
         self.weights = StoredWeights(tensors, family, self.settings, self._config, words)
+        check_sizes(self._config, self.weights.sizes, self.weights.has, file)
         self.weights.stretch(self._config, self.settings, file)
         embeddings = self.weights.embeddings
         if len(words) > len(embeddings):
@@ -386,8 +389,8 @@ class StoredWeights(Mapping[str, Table]):
         tied = config.get("tie_word_embeddings", family.tied)
         if family.stack == "Dec" or "Transform.W_1" in self._places:
             self._places[VOCABULARY] = _Place(self._words)
-        if tied:
-            self._places.pop("W_U", None)
+        if tied and "W_U" in self._places:
+            self._check_tied(self._places.pop("W_U").tensor)
         if family.segments:
             self._places[SEGMENT] = _Place(f"{self._prefix}{family.segments}.weight")
         if family.positions:
@@ -411,6 +414,38 @@ class StoredWeights(Mapping[str, Table]):
         made = copy(self)
         made._longest = longest
         return made
+
+    def _check_tied(self, tensor: str) -> None:
+        """Refuse an output matrix that is not the embeddings, though the config says that it is.
+
+        Raises:
+            InputError: naming the tensor.
+        """
+        if not np.array_equal(self._tensors[tensor], self._tensors[self._words]):
+            raise InputError(
+                f"{self._tensors.file(tensor)}: {tensor} is not {self._words}, but {CONFIG} says that "
+                "they are one (tie_word_embeddings). Set it to false if the weights are right."
+            )
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The sizes of the model, as the shapes of its tensors say them."""
+        family, tensors = self._family, self._tensors
+        words, d = tensors.shape(self._words)
+        sizes = {"words": words, "d": d}
+        for what, name in (("positions", family.positions), ("segments", family.segments)):
+            if name:
+                sizes[what] = tensors.shape(f"{self._prefix}{name}.weight")[0]
+        for what, weight in (("hidden", "W_1"), ("head", "W_Q")):
+            names = [name for name in self._places if re.fullmatch(rf"\w+\.{weight}", name)]
+            for name in names[:1]:
+                sizes[what] = self._shape(name, self._places[name])[1]
+        sizes["head"] //= self._heads
+        return sizes
+
+    def has(self, weight: str) -> bool:
+        """Whether some layer has a weight: `b_Q`."""
+        return any(name.endswith(f".{weight}") for name in self._places)
 
     @property
     def optional(self) -> frozenset[str]:

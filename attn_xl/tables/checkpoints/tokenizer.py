@@ -72,7 +72,9 @@ def _word_level(file: Path, content: dict[str, Any]) -> Tokenizer | None:
     vocabulary = _vocabulary(file, model.get("vocab"))
     numbers = {word: number for number, word in enumerate(vocabulary)}
     unknown = numbers.get(str(model.get("unk_token")))
-    pattern = re.compile(_SPLIT[splits["type"]])
+    split = _SPLIT[splits["type"]]
+    special = [word for word in vocabulary if re.findall(split, word) != [word]]  # `<pad>`
+    pattern = re.compile("|".join([*map(re.escape, special), split]))
 
     def encode(text: str) -> list[int]:
         words = pattern.findall(text.lower() if lower else text)
