@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import parent_process
+from multiprocessing import active_children, parent_process
 from threading import Thread
 from typing import TypeVar
 
@@ -66,6 +66,8 @@ def in_parallel(
                 progress.advance(bar)
                 yield done
     except BrokenProcessPool:
+        for process in active_children():  # they ignore the signal by which the pool ends them
+            process.kill()
         raise OutputError(
             f"a process was killed after {finished} of {len(tasks)} files, possibly for lack of "
             "memory. Use --jobs 1, which needs the least."

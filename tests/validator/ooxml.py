@@ -399,7 +399,7 @@ class _Sheet:
             "n": value is None or is_number(value) or (value == "" and formula is not None),
             "b": value in ("0", "1"),
             "e": value in _ERRORS,
-            "s": bool(value) and str(value).isdigit() and int(value or 0) < len(self.package.strings),
+            "s": kind == "s" and int(value or 0) < len(self.package.strings),
             "str": formula is not None and value is not None,
             "inlineStr": inline is not None,
         }.get(kind, False)
