@@ -216,8 +216,10 @@ def test_what_is_no_file(tmp_path: Path, file: File) -> None:
 
     with zipfile.ZipFile(tmp_path / "g.zip", "w") as archive:
         archive.writestr("glove.6B.100d.txt", GLOVE)
-    with pytest.raises(InputError, match=r"zip archive \(glove.6B.100d.txt\); unpack it"):
+    with pytest.raises(InputError, match="is a zip archive; unpack it"):
         read_vectors(tmp_path / "g.zip", ["the"])
+    with pytest.raises(InputError, match=r"mouse\.xlsx: is a spreadsheet, which convert reads"):
+        read_vectors(SAMPLES / "mouse.xlsx", ["the"])
     with pytest.raises(CallError, match="no words"):
         read_vectors(file(GLOVE), [])
 
@@ -235,7 +237,7 @@ def test_a_damaged_zip_archive_is_named_as_one(file: File) -> None:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         archive.writestr("glove.txt", "the 1 2")
-    with pytest.raises(InputError, match=r"is a zip archive \(damaged\)"):
+    with pytest.raises(InputError, match="is a zip archive"):
         read_vectors(file(stream.getvalue()[:-10] + b"\xff" * 3 + stream.getvalue()[-7:]), ["the"])
 
 

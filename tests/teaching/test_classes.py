@@ -159,10 +159,14 @@ def test_a_bad_line_writes_nothing(tmp_path: Path) -> None:
     [
         ({"jobs": 0}, CallError, "--jobs is 0; it takes a whole number of at least 1"),
         ({"answers": "key.ods"}, CallError, "ends in .xlsx"),
-        ({"answers": "class.xlsx", "folder": "class.xlsx"}, CallError, "cannot be the same"),
+        ({"folder": "class.xlsx"}, CallError, "with --roster, -o takes a folder: -o class"),
         ({"answers": "class/s2-1_1.xlsx"}, CallError, "is the lesson of a student"),
         ({"answers": "no/key.xlsx"}, OutputError, "there is no such folder"),
-        ({"folder": "roster.csv"}, CallError, "is a file; -o takes the folder"),
+        (
+            {"folder": "roster.csv"},
+            CallError,
+            "names a file; with --roster, -o takes a folder: -o roster",
+        ),
         ({"folder": "roster.csv/class"}, OutputError, "cannot be created"),
         ({"template": "nope"}, CallError, "no such template"),
         ({"lesson": Lesson(blank=("nope",))}, CallError, "no step 'nope'"),

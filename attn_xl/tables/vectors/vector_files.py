@@ -18,6 +18,7 @@ from math import isfinite
 from pathlib import Path
 
 from attn_xl.errors import InputError
+from attn_xl.outputs import SPREADSHEETS
 from attn_xl.text import shortened
 
 from .byte_blocks import HEAD, Blocks, Progress, blocks_of, head, whole_lines
@@ -174,14 +175,12 @@ class VectorFile:
         if begin.startswith(FASTTEXT_MODEL):
             raise InputError(f"{self.path}: is a fastText model; give its .vec file.")
         if begin.startswith(b"PK") and zipfile.is_zipfile(self.path):
-            try:
-                with zipfile.ZipFile(self.path) as archive:
-                    names = ", ".join(archive.namelist()[:5])
-            except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError):
-                names = "damaged"
-            raise InputError(
-                f"{self.path}: is a zip archive ({names}); unpack it and give one of its files."
-            )
+            if self.path.suffix.lower() in SPREADSHEETS:
+                raise InputError(
+                    f"{self.path}: is a spreadsheet, which convert reads; vectors takes a file of word "
+                    "vectors, such as GloVe's."
+                )
+            raise InputError(f"{self.path}: is a zip archive; unpack it and give one of its files.")
 
     def _no_vectors(self, line: bytes) -> InputError:
         return InputError(

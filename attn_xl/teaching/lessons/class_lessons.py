@@ -9,7 +9,7 @@ from pathlib import Path
 
 from attn_xl.errors import CallError, Interrupted, OutputError
 from attn_xl.models.build import attend, foresee
-from attn_xl.outputs import check_ending, check_output
+from attn_xl.outputs import SPREADSHEETS, check_ending, check_output
 from attn_xl.parallel import check_jobs, in_parallel
 from attn_xl.settings import Settings
 from attn_xl.tables.survey import Tables
@@ -73,8 +73,8 @@ def write_class(
     look = find_template(template)
     key = answers or folder.parent / f"{folder.name}-answers.xlsx"
     check_ending(key, ".xlsx")
-    if folder.exists() and not folder.is_dir():
-        raise CallError(f"{folder}: is a file; -o takes the folder for the class.")
+    if folder.suffix.lower() in SPREADSHEETS or (folder.exists() and not folder.is_dir()):
+        raise CallError(f"{folder}: names a file; with --roster, -o takes a folder: -o {folder.stem}")
     targets = [folder / student.file for student in students]
     for target in (key, *targets):
         check_output(target, force=force, sources=(Path(tables.path), roster, look))
@@ -82,8 +82,6 @@ def write_class(
             raise CallError(
                 f"{key}: is the lesson of a student; choose another file for the answer key."
             )
-    if key.resolve() == folder.resolve():
-        raise CallError(f"{key}: the answer key and the folder for the class cannot be the same.")
     check_jobs(jobs)
     tasks = [
         Task(
