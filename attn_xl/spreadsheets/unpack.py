@@ -8,27 +8,22 @@ import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 from attn_xl.errors import InputError
 from attn_xl.outputs import no_such_file
 from attn_xl.text import shortened
 
+MOST_BYTES = 500_000_000
+"""Bytes of a file; an endless one is read no further."""
 MOST_PARTS = 10_000
 MOST_UNPACKED = 2_000_000_000
 """Bytes that all parts of a package may have together when unpacked."""
 MOST_TIMES, FROM = 100, 30_000_000
 """Compression ratio and size in bytes: larger parts with a higher ratio are rejected. A sheet of zeros
 has a ratio of 13."""
-DAMAGED = (
-    zipfile.BadZipFile,
-    zlib.error,
-    NotImplementedError,
-    RuntimeError,
-    ValueError,
-    OSError,
-    EOFError,
-)
+DAMAGED = (zipfile.BadZipFile, zlib.error, RuntimeError, ValueError, OSError, EOFError)
 _PIECE = 1 << 16
 
 
@@ -38,17 +33,24 @@ def content_of(path: Path) -> bytes:
     Raises:
         InputError: if the file cannot be read, or is empty.
     """
+    standard = str(path) == "-"
+    shown = "standard input" if standard else path
     try:
-        content = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+        if standard and sys.stdin is None:
+            raise OSError("it is closed")
+        with nullcontext(sys.stdin.buffer) if standard else path.open("rb") as stream:
+            content = stream.read(MOST_BYTES + 1)
     except FileNotFoundError:
         raise no_such_file(path) from None
     except IsADirectoryError:
         raise InputError(f"{path}: is a folder, not a spreadsheet.") from None
     except (OSError, ValueError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{path}: cannot be read ({reason}).") from None
+        raise InputError(f"{shown}: cannot be read ({reason}).") from None
     if not content:
-        raise InputError(f"{'standard input' if str(path) == '-' else path}: the file is empty.")
+        raise InputError(f"{shown}: the file is empty.")
+    if len(content) > MOST_BYTES:
+        raise InputError(f"{shown}: has more than {MOST_BYTES // 1_000_000} MB. Use a smaller file.")
     return content
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import datetime
 import re
+import shlex
 import shutil
 import subprocess
+import sys
 import time
 import zipfile
 from collections.abc import Callable
@@ -460,3 +462,15 @@ def test_an_encoding_that_there_is_not(make: Make) -> None:
 def test_a_range_of_a_file_without_tables() -> None:
     with pytest.raises(CallError, match=r"--range A1:C4: the file has no table\."):
         asked_ranges(Book(Path("none.npz"), {}), ["A1:C4"], {})
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no /dev/zero here")
+@pytest.mark.parametrize(("arguments", "said"), [
+    ("inspect - <&-", "standard input: cannot be read (it is closed)"),
+    ("inspect /dev/zero", "/dev/zero: has more than 500 MB"),
+])  # fmt: skip
+def test_a_closed_input_and_an_endless_one_are_one_line(arguments: str, said: str) -> None:
+    line = f"{shlex.quote(sys.executable)} -m attn_xl {arguments}"
+    done = subprocess.run(line, shell=True, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert re.fullmatch(rf"attn-xl: {re.escape(said)}.*\n", done.stderr), done.stderr[-300:]
