@@ -81,24 +81,24 @@ def main() -> None:
         kept = [
             compare(*job, options.runs)
             for job in (
-                ("--help, importing typer", [*program, "--help"], [*python, "import typer"], 2.3),
+                ("--help, importing typer", [*program, "--help"], [*python, "import typer"], 3.0),
                 (
                     "convert, importing openpyxl",
                     [*convert, str(SAMPLE)],
                     [*python, "import numpy, openpyxl"],
-                    2.3,
+                    3.0,
                 ),
                 (
                     f"convert {options.words} words, copying",
                     [*convert, str(small)],
                     [*python, WRITE_BY_OPENPYXL.format(path=written)],
-                    0.2,
+                    0.3,
                 ),
                 (
                     "read 4,000 words",
                     [*python, READ.format(path=str(large))],
                     [*python, READ_BY_OPENPYXL.format(path=str(large))],
-                    0.25,
+                    0.4,
                 ),
             )
         ]
