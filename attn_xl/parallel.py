@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import active_children, parent_process
@@ -51,7 +51,7 @@ def in_parallel(
             with _signals_held():  # until the processes ignore them
                 pool = ProcessPoolExecutor(jobs, initializer=_follow_parent)
                 numbers = {pool.submit(do, task): number for number, task in enumerate(tasks)}
-            results = ((numbers[done], done.result()) for done in as_completed(numbers))
+            results = ((numbers[done], done.result()) for done in _completed(numbers))
         else:
             results = ((number, do(task)) for number, task in enumerate(tasks))
         from rich.progress import Progress
@@ -78,6 +78,16 @@ def in_parallel(
     finally:
         if pool:
             pool.shutdown(cancel_futures=True)
+
+
+def _completed(futures: Iterable[Future[Result]]) -> Iterator[Future[Result]]:
+    """Futures in order of completion. Signals are handled between two waits: an interrupt within one
+    could leave a lock of the pool behind, for which its thread would wait for ever."""
+    waiting = set(futures)
+    while waiting:
+        with _signals_held():
+            done, waiting = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
+        yield from done
 
 
 def check_jobs(jobs: int | None) -> None:

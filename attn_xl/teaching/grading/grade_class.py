@@ -176,27 +176,13 @@ def summary(found: Sequence[Graded]) -> str:
     """A line that counts the submissions by outcome and gives the mean of those marked."""
     shares = [one.share for one in found if one.status is Status.marked and one.share is not None]
     counts = {status: sum(one.status is status for one in found) for status in Status}
-    marked, failed, repeated, missing, skipped = (
-        counts[status]
-        for status in (
-            Status.marked,
-            Status.failed,
-            Status.repeated,
-            Status.missing,
-            Status.skipped,
-        )
-    )
+    parts = [f"{counts[Status.marked]} marked"]
     if shares:
-        mean = f"{100 * sum(shares) / len(shares):.1f} %"
-        parts = [f"{marked} marked, mean {mean}"]
-    else:
-        parts = [f"{marked} marked"]
-    if failed:
-        parts.append(f"{failed} not marked")
-    if repeated:
-        parts.append(f"{repeated} superseded")
-    if missing:
-        parts.append(f"{missing} missing")
-    if skipped:
-        parts.append(f"{skipped} skipped")
+        parts[0] += f", mean {100 * sum(shares) / len(shares):.1f} %"
+    for status, word in (
+        (Status.failed, "not marked"), (Status.repeated, "superseded"), (Status.missing, "missing"),
+        (Status.skipped, "skipped"),
+    ):  # fmt: skip
+        if counts[status]:
+            parts.append(f"{counts[status]} {word}")
     return "; ".join(parts)
