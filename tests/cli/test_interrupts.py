@@ -97,3 +97,24 @@ def test_ctrl_c_at_every_moment_ends_the_run(command: str, tmp_path: Path) -> No
         after_worker = bool(number % 2)
         wait = chance.uniform(0, 0.08) if after_worker else chance.uniform(0, 1.0)
         check_interrupted(call, after_worker=after_worker, wait=wait)
+
+
+IN_A_LOCK = """
+import concurrent.futures._base as base, os, signal, time
+from attn_xl.errors import Interrupted
+from attn_xl.parallel import in_parallel
+enter = base._AcquireFutures.__enter__
+def interrupted(self):
+    enter(self)
+    os.kill(os.getpid(), signal.SIGINT)
+base._AcquireFutures.__enter__ = interrupted
+try:
+    list(in_parallel(time.sleep, [0.3] * 6, jobs=2, label=""))
+except Interrupted as error:
+    print(error)
+"""
+
+
+def test_ctrl_c_while_locks_of_the_pool_are_held_ends_the_run() -> None:
+    done = subprocess.run([sys.executable, "-c", IN_A_LOCK], capture_output=True, text=True, timeout=30)
+    assert done.stdout.startswith("interrupted: "), done.stderr
