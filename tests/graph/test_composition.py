@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from conftest import CANCELLED, alike, verify
+from conftest import CANCELLED, alike, thorough, verify
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judges import differences_ironcalc
@@ -444,6 +444,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("composed")
 
 
+@thorough
 @settings(max_examples=20, derandomize=True)
 @given(data=st.data())
 def test_random_expressions_are_written_explained_and_taught(folder: Path, data: Any) -> None:

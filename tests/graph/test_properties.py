@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import naive_attention, verify, written
+from conftest import naive_attention, thorough, verify, written
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -55,6 +55,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("properties")
 
 
+@thorough
 @given(problem=problems())
 def test_written_workbooks_recalculate_to_what_they_store(
     folder: Path, problem: dict[str, Any]

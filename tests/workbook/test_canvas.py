@@ -139,6 +139,7 @@ def test_nothing_stands_on_anything_else(case: str) -> None:
         seen[row, column] = what
 
 
+@alike
 @pytest.mark.parametrize("case", CASES)
 def test_no_text_is_cut(case: str) -> None:
     _, canvas = both(case)
