@@ -26,7 +26,7 @@ def main() -> None:
 
 
 def _end(number: int, _: object) -> NoReturn:
-    os.write(2, b"attn-xl: interrupted. Nothing was changed.\n")
+    os.write(2, b"attn-xl: interrupted. No unfinished file is left.\n")
     os._exit(128 + number)
 
 

@@ -21,6 +21,8 @@ STANDARD_OUTPUT = Path("-")
 SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 MOST_ENTRIES = 10_000
 """Files of a folder to compare with a mistyped name; bounds the time in huge folders."""
+_NEW: set[Path] = set()
+"""Outputs that did not exist when they were checked, and may not replace anything."""
 _STRAY = re.compile(r"\.attn-xl-[0-9a-f]{12}\.part")
 
 
@@ -40,6 +42,7 @@ def check_output(
 
     Raises:
         CallError: if `path` is one of `sources`, is not an ordinary file, or exists without `force`.
+            `writing` raises it, too, if the file appears later.
         OutputError: if it is open in a spreadsheet program.
     """
     try:
@@ -66,6 +69,7 @@ def check_output(
                 f"{path}: is open in a spreadsheet program, which would overwrite the new file. Close "
                 f"it there; if it is not open, delete the lock file {lock.name!r} beside it."
             )
+    (_NEW.discard if force else _NEW.add)(path.absolute())
 
 
 def check_ending(path: Path, *endings: str) -> None:
@@ -167,16 +171,37 @@ def writing_all(paths: Sequence[Path]) -> Iterator[list[Path]]:
                 if path == STANDARD_OUTPUT:
                     sys.stdout.buffer.write(temporary.read_bytes())
                     sys.stdout.buffer.flush()
+                elif path.absolute() in _NEW:
+                    _NEW.discard(path.absolute())
+                    _put_new(temporary, target)
                 else:
                     os.replace(temporary, target)
                 replaced.append(at)
     except BrokenPipeError:
         raise
+    except FileExistsError:
+        raise CallError(
+            f"{at}: another program wrote this file in the meantime; it was kept. Name another output."
+        ) from None
     except (OSError, RuntimeError) as error:
         done = (
-            f"{' and '.join(replaced)} has been written already" if replaced else "Nothing was changed"
+            f"{' and '.join(replaced)} has been written already"
+            if replaced
+            else "An earlier file of that name was kept"
         )
         raise OutputError(f"{at}: cannot be written ({_why(error)}). {done}.") from None
+
+
+def _put_new(temporary: Path, target: Path) -> None:
+    """Give a finished file its name; raises `FileExistsError` if the name is taken."""
+    try:
+        os.link(temporary, target)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links
+        with open(target, "xb"):
+            pass
+        os.replace(temporary, target)
 
 
 def _why(error: Exception) -> object:

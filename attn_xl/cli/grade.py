@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from attn_xl.errors import CallError, InputError
+from attn_xl.errors import CallError, InputError, OutputError
 from attn_xl.settings import Settings
 from attn_xl.text import say
 
@@ -84,8 +84,12 @@ def grade(
     print_grades(graded)
     if not any(one.status is Status.marked for one in graded):
         raise InputError("no file could be marked, so no grades were written.")
-    for target in targets:
-        _write(graded, target, template_path)
+    try:
+        for target in targets:
+            _write(graded, target, template_path)
+    except OutputError as error:
+        written = f" The marked copies in {feedback} are complete." if feedback else ""
+        raise OutputError(f"{error}{written}") from None
     for target in targets:
         say(f"{target}: {summary(graded)}")
     if feedback is not None:

@@ -44,7 +44,7 @@ def _main(
     pass
 
 
-STOPPED = "interrupted. Nothing was changed."
+STOPPED = "interrupted. No unfinished file is left."
 
 
 def main(args: Sequence[str] | None = None) -> None:

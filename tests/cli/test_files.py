@@ -18,7 +18,7 @@ from conftest import SAMPLES, alike
 
 from attn_xl import outputs as files
 from attn_xl.cli.main import main
-from attn_xl.errors import OutputError
+from attn_xl.errors import CallError, OutputError
 from attn_xl.outputs import writing, writing_all
 
 STRAY = ".attn-xl-0123456789ab.part"
@@ -122,7 +122,8 @@ def test_a_full_disk_is_said_and_the_old_file_stays(
     (tmp_path / "o.xlsx").write_text("old")
     assert call("convert", SAMPLES / "mouse.xlsx", "-o", "o.xlsx", "--force") == 1
     assert capsys.readouterr().err == (
-        "attn-xl: o.xlsx: cannot be written (No space left on device). Nothing was changed.\n"
+        "attn-xl: o.xlsx: cannot be written (No space left on device). "
+        "An earlier file of that name was kept.\n"
     )
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"o.xlsx": "old"}
 
@@ -142,7 +143,7 @@ def test_a_lesson_whose_answers_cannot_be_written_is_not_written_either(
     assert call(*command, "no/a.xlsx") == 1
     monkeypatch.setattr(os, "fsync", full)
     assert call(*command, "a.xlsx") == 1
-    assert "Nothing was changed" in capsys.readouterr().err
+    assert "An earlier file of that name was kept" in capsys.readouterr().err
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"l.xlsx": "old"}
 
 
@@ -181,7 +182,9 @@ def test_a_file_that_may_not_grow_is_said(command: str, tmp_path: Path) -> None:
         text=True,
     )
     assert limited.returncode == 1
-    assert "cannot be written (File too large). Nothing was changed." in limited.stderr
+    assert (
+        "cannot be written (File too large). An earlier file of that name was kept." in limited.stderr
+    )
     assert limited.stderr.count("\n") == 1
     assert not list((tmp_path / "out").iterdir())
 
@@ -234,10 +237,32 @@ def test_a_folder_that_may_not_be_written_to_is_said(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     assert done.stderr == (
         "attn-xl: n.xlsx: cannot be written (writing there is not allowed, or the file is open in "
-        "another program). Nothing was changed.\n"
+        "another program). An earlier file of that name was kept.\n"
     )
     assert done.returncode == 1
     assert {path.name for path in tmp_path.iterdir()} == {"input.xlsx", "o.xlsx", "other"}
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_of_two_runs_to_one_new_file_the_second_fails(
+    links: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def no_links(*_: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    if not links:
+        monkeypatch.setattr(os, "link", no_links)
+    assert call("convert", SAMPLES / "mouse.xlsx", "-o", "p.xlsx") == 0
+    files.check_output(Path("o.xlsx"), force=False)  # the second run begins
+    written = (tmp_path / "p.xlsx").rename("o.xlsx").read_bytes()  # the first ends
+    with (
+        pytest.raises(CallError, match="wrote this file in the meantime"),
+        writing(Path("o.xlsx")) as part,
+    ):
+        part.write_text("second")
+    assert [path.name for path in tmp_path.iterdir()] == ["o.xlsx"]
+    assert (tmp_path / "o.xlsx").read_bytes() == written
+    capsys.readouterr()
 
 
 def test_a_file_that_is_locked_is_said(
@@ -249,7 +274,8 @@ def test_a_file_that_is_locked_is_said(
     monkeypatch.setattr(os, "replace", locked)
     (tmp_path / "o.xlsx").write_text("old")
     assert call("convert", SAMPLES / "mouse.xlsx", "-o", "o.xlsx", "--force") == 1
-    assert "or the file is open in another program). Nothing was changed." in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert said.endswith("is open in another program). An earlier file of that name was kept.\n")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"o.xlsx": "old"}
 
 

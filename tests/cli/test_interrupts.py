@@ -85,7 +85,7 @@ def test_ctrl_c_while_modules_are_imported_is_not_lost() -> None:
     call = ["show", str(SAMPLES / "encoder.xlsx")]
     status, said = interrupted(call, after_worker=False, wait=0.02)
     assert status in (130, -2), (status, said)
-    assert said.splitlines()[-1] == "attn-xl: interrupted. Nothing was changed."
+    assert said.splitlines()[-1] == "attn-xl: interrupted. No unfinished file is left."
 
 
 @thorough

@@ -24,7 +24,7 @@ from typer.testing import CliRunner
 
 import attn_xl
 from attn_xl.cli.main import app, main
-from attn_xl.errors import CallError, InputError
+from attn_xl.errors import CallError, InputError, OutputError
 from attn_xl.settings import Settings
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.teaching.answer_key import key_tables, read_keys
@@ -638,6 +638,8 @@ def test_nothing_is_overwritten_unasked(school: Path, tmp_path: Path) -> None:
         grade(one, "-o", out)
     with pytest.raises(CallError, match="exists already"):
         grade(one, "-o", tmp_path / "new.xlsx", "--feedback", tmp_path / "fb")
+    with pytest.raises(OutputError, match=r"marked copies in .*fb are complete"):
+        grade(one, "-o", tmp_path / "no" / "g.xlsx", "--feedback", tmp_path / "fb", "--force")
     assert grade(one, "-o", out, "--feedback", tmp_path / "fb", "--force")[0] == 0
     assert out.read_bytes() == before
     with pytest.raises(CallError, match="is the input"):

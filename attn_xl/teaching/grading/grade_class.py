@@ -55,7 +55,9 @@ def grade_class(
     look = find_template(template)
     named = {path for path in files if path in paths}
     copies = _feedback_paths(paths, feedback, force, [*paths, *filter(None, [answers]), look])
-    tasks = [Submission(path, answers, copy, look, path in named) for path, copy in zip(paths, copies)]
+    tasks = [
+        Submission(path, answers, copy, look, path in named, force) for path, copy in zip(paths, copies)
+    ]
     marked = dict(in_parallel(grade_one, tasks, jobs=jobs, label="Marking"))
     return together([marked[number] for number in range(len(tasks))], keys)
 

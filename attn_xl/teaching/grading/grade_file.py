@@ -12,7 +12,7 @@ import numpy as np
 
 from attn_xl.errors import AttnXlError, InputError, unforeseen
 from attn_xl.graph.node import Node, Numbers, walk
-from attn_xl.outputs import SPREADSHEETS
+from attn_xl.outputs import SPREADSHEETS, check_output
 from attn_xl.settings import Settings
 from attn_xl.spreadsheets.numerals import as_text
 from attn_xl.tables.written.record import read_record
@@ -53,6 +53,7 @@ class Submission:
         path: the file; key: the answer key of its class.
         feedback: the path of its marked copy; template: the look of that copy.
         named: whether the call named it; otherwise files of other formats are skipped.
+        force: whether to replace an existing marked copy.
     """
 
     path: Path
@@ -60,6 +61,7 @@ class Submission:
     feedback: Path | None = None
     template: str | Path = DEFAULT
     named: bool = True
+    force: bool = False
 
 
 def grade_one(submission: Submission) -> Graded:
@@ -162,6 +164,7 @@ def _graded_book(
     if submission.feedback is None:
         return graded
     try:
+        check_output(submission.feedback, force=submission.force)
         write_feedback(graded, assignment, marking, submission.feedback, submission.template)
     except AttnXlError as error:
         return replace(graded, remarks=(*graded.remarks, f"No feedback: {error}"))

@@ -113,8 +113,10 @@ def _all_or_none(folder: Path, targets: Sequence[Path]) -> Iterator[None]:
     made = [one for one in (folder, *folder.parents) if not one.exists()]
     new = [target for target in targets if not target.exists()]
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=folder not in made)
         yield
+    except CallError:  # files appeared in the meantime: another run's are among them
+        raise
     except BaseException as error:
         for target in new:
             with suppress(OSError):
@@ -123,7 +125,7 @@ def _all_or_none(folder: Path, targets: Sequence[Path]) -> Iterator[None]:
             with suppress(OSError):
                 one.rmdir()
         if isinstance(error, Interrupted):
-            raise Interrupted("interrupted. Nothing was changed.") from None
+            raise Interrupted("interrupted. No new file is left.") from None
         if isinstance(error, OSError):
             raise OutputError(f"{folder}: cannot be created ({error.strerror or error}).") from None
         raise
