@@ -150,5 +150,5 @@ def _teach_class(
         tables, roster, folder, settings=settings, lesson=lesson, answers=answers, template=template,
         jobs=jobs, force=force,
     )  # fmt: skip
-    say(f"{folder}: {len(students)} lessons")
+    say(f"{folder}: {count(len(students), 'lesson')}")
     say(f"{key}: the answers")

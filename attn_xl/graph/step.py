@@ -13,28 +13,26 @@ Source = Literal[
 
 
 class Recipe(NamedTuple):
-    """How to compute a cell by hand.
+    """How to compute a cell by hand. The formula itself is not part of it: a lesson gives that of the
+    workbook, in general form.
 
     In the texts `{own}` is the matrix, `{a}`, `{b}`, ... the matrices in its formula, `{made}` the
-    step in symbols, `{rest}` all of these matrices but the first, `{plus}` their cells.
+    step in symbols, `{rest}` all of these matrices but the first.
 
     Attributes:
         do: the mathematics in words, for any cell.
-        hint: the spreadsheet function in general form, and common mistakes.
-        prompt: the shortest form of the hint.
+        hint: common mistakes, and how to check the result.
     """
 
     do: str
     hint: str
-    prompt: str
 
 
 ARITHMETIC = Recipe(
-    do="Compute {made}, cell by cell, from the numbers in the same row and column. A single row, "
-    "column or number applies to all.",
-    hint="Write a formula that starts with = and refers to one cell of each matrix. Common mistakes: "
-    "using cells of different rows; forgetting parentheses.",
-    prompt="{made}, from the cells in the same row and column",
+    do="Compute {made}. × is the matrix product: a row of the first times a column of the second, pair "
+    "by pair, added up. The other signs join numbers in the same row and column; a single row, column "
+    "or number applies to all.",
+    hint="Common mistakes: using cells of different rows; forgetting parentheses.",
 )
 """The recipe of an operation without its own."""
 

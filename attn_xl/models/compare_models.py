@@ -40,8 +40,7 @@ DISTANCE = Step(
         do="Take the number of the last row of the model's influence, that many columns before the "
         "last, "
         "and divide it by the largest of that row.",
-        hint="Use =cell/MAX(last row). Common mistake: counting from the first word.",
-        prompt="Influence that many words back, divided by the largest of the last row: =cell/MAX(row)",
+        hint="Common mistake: counting from the first word.",
     ),
 )
 COST = Step(

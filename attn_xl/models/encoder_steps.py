@@ -30,8 +30,7 @@ POOLER_ACTIVE = replace(
     question="which numbers of {a} hardly change, and which end near −1 or 1?",
     recipe=Recipe(
         do="The hyperbolic tangent of the number of {a} in the same place.",
-        hint="Use =TANH(cell of {a}). Common mistake: TAN, which is another function.",
-        prompt="Pressed between −1 and 1: =TANH(cell of {a})",
+        hint="Common mistake: TAN, which is another function.",
     ),
 )
 LENGTH = Step(
@@ -41,8 +40,7 @@ LENGTH = Step(
     question="what would {own} be if all numbers of {a} were twice as large?",
     recipe=Recipe(
         do="Square each number in the row of {a}, add up the squares, and take the root.",
-        hint="Use =SQRT(SUMSQ(row of {a})). Common mistake: adding up the numbers themselves.",
-        prompt="The root of the sum of squares: =SQRT(SUMSQ(row of {a}))",
+        hint="Common mistake: adding up the numbers themselves.",
     ),
     helper=True,
 )
@@ -56,8 +54,7 @@ UNIT = Step(
     question="what do the squares of the row in {own} add up to?",
     recipe=Recipe(
         do="Divide the number of {a} in the same place by {b}, the length of the row.",
-        hint="Use =cell of {a}/cell of {b}. Common mistake: dividing by the sum of the row.",
-        prompt="Divided by the length: =cell of {a}/cell of {b}",
+        hint="Common mistake: dividing by the sum of the row.",
     ),
 )
 LOGITS = replace(

@@ -45,9 +45,7 @@ INFLUENCE = Step(
         do="Take the gradients of all numbers of the row's output, on the sheet Jacobian. In each, "
         "take "
         "the row of the column's word. Square all of these numbers, add them up and take the root.",
-        hint="Use =SQRT(SUMSQ(row of the first gradient, row of the second, ...)). Common mistake: the "
-        "row of another word.",
-        prompt="=SQRT(SUMSQ(the word's row of each gradient))",
+        hint="Common mistake: the row of another word.",
     ),
     role="attention",
 )

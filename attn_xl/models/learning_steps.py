@@ -14,11 +14,9 @@ _UPDATE = (
     "walker in fog who feels which way is down."
 )
 _QUESTION = "where all gradients so far are positive, do they push a number of {own} up or down?"
-_COMPUTE = Recipe(
+_DESCEND = Recipe(
     do="Compute {made}, cell by cell, from the numbers in the same row and column.",
-    hint="Refer to one cell of each matrix. Common mistake: adding in place of subtracting, which "
-    "climbs.",
-    prompt="{made}, from the cells in the same row and column",
+    hint="Common mistake: adding in place of subtracting, which climbs.",
 )
 UPDATED = Step(
     "",
@@ -26,7 +24,7 @@ UPDATED = Step(
     "number move?",
     purpose=_UPDATE,
     question=_QUESTION,
-    recipe=_COMPUTE,
+    recipe=_DESCEND,
     role="weight",
 )
 FIRST_MOMENT = Step(
@@ -35,7 +33,6 @@ FIRST_MOMENT = Step(
     "more slowly.",
     purpose="A mean over this and earlier gradients, so that the steps do not zigzag.",
     question="where does {own} differ in sign from the gradient, and what does that say about it?",
-    recipe=_COMPUTE,
 )
 SECOND_MOMENT = Step(
     ".v",
@@ -44,7 +41,6 @@ SECOND_MOMENT = Step(
     purpose="The usual size of each gradient, by whose root the step is divided: all numbers move "
     "alike.",
     question="can a number of {own} be negative?",
-    recipe=_COMPUTE,
 )
 CURVE = Step(
     "Loss",
@@ -90,7 +86,6 @@ CHECKED_GRADIENT = Step(
     note="The gradient of the chosen weight in step 1. Compare with the central difference below.",
     purpose="How the loss changes with the chosen weight, by the backward pass.",
     question="must {own} and the central difference agree to the last digit?",
-    recipe=_COMPUTE,
 )
 CENTRAL_DIFFERENCE = replace(
     CHECKED_GRADIENT,
@@ -116,7 +111,6 @@ BEFORE = Step(
 AFTER = replace(BEFORE, symbol="After", note="after learning")
 MOVED = replace(
     BEFORE, symbol="Difference", note="the difference", role="value",
-    recipe=_COMPUTE,
 )  # fmt: skip
 
 

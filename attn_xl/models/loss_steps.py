@@ -23,11 +23,7 @@ POOLED = Step(
     question="if one word of {text} were repeated many times, what would {own} come to resemble?",
     recipe=Recipe(
         do="Add up the column of {a} and divide by the number of words.",
-        hint=(
-            "Use =AVERAGE(column of {a}). Common mistakes: taking the mean of a row; including the "
-            "heading of the column."
-        ),
-        prompt="The mean of the column: =AVERAGE(column of {a})",
+        hint="Common mistakes: taking the mean of a row; including the heading of the column.",
     ),
 )
 FIRST_WORD = replace(
@@ -94,11 +90,8 @@ TARGET = Step(
     question="in which column will the row of {word} have its 1?",
     recipe=Recipe(
         do="Write 1 in the column whose heading is the text of {a}, and 0 in all other columns.",
-        hint=(
-            "Use =IF(cell of {a}=heading of the column, 1, 0). Common mistakes: no $ before the row "
-            "of the heading when you copy; comparing with the row's label."
-        ),
-        prompt="1 if the text of {a} is the column's heading, else 0: =IF(text=heading, 1, 0)",
+        hint="Common mistakes: no $ before the row of the heading when you copy; comparing with the "
+        "row's label.",
     ),
     is_read_off=True,
 )
@@ -126,21 +119,14 @@ RIGHT = Step(
             "Row of {a} times row of {b}: multiply pair by pair and add up. Only the right column "
             "counts, since {a} is 0 in all others."
         ),
-        hint=(
-            "Use =SUMPRODUCT(row of {a}, row of {b}). Common mistake: taking the largest probability "
-            "in place of that of the right answer."
-        ),
-        prompt="The probability of the right answer: =SUMPRODUCT(row of {a}, row of {b})",
+        hint="Common mistake: taking the largest probability in place of that of the right answer.",
     ),
     helper=True,
 )
 _SURPRISE = Recipe(
     do="Take the natural logarithm of {a} and change its sign.",
-    hint=(
-        "Use =-LN(cell of {a}). Common mistakes: forgetting the minus sign, although a loss is never "
-        "negative here; LOG, which takes the logarithm to base 10."
-    ),
-    prompt="The negative natural logarithm: =-LN(cell of {a})",
+    hint="Common mistakes: forgetting the minus sign, although a loss is never negative here; LOG, "
+    "which takes the logarithm to base 10.",
 )
 LOSSES = Step(
     "Losses",
@@ -158,10 +144,8 @@ LOSSES = Step(
 )
 MEAN_OF_ALL = Recipe(
     do="Add up all the numbers of {a} and divide by how many there are.",
-    hint="Use =AVERAGE(column of {a}). Common mistake: adding them up without dividing.",
-    prompt="The mean of all losses: =AVERAGE(column of {a})",
+    hint="Common mistake: adding them up without dividing.",
 )
-MEAN_OF_RIGHT = MEAN_OF_ALL._replace(prompt="The mean of the column: =AVERAGE(column of {a})")
 LOSS = Step(
     "Loss",
     note="The mean of all losses, which learning makes smaller. Compare with the losses one by one.",
@@ -198,11 +182,7 @@ ERRORS = Step(
     question="where a number of {a} is too small, which sign has its error?",
     recipe=Recipe(
         do="Subtract the number of {b} from the number of {a} in the same row and column.",
-        hint=(
-            "Use =cell of {a}-cell of {b}. Common mistake: subtracting the other way round, which "
-            "flips every sign."
-        ),
-        prompt="Subtract, in the same row and column: =cell of {a}-cell of {b}",
+        hint="Common mistake: subtracting the other way round, which flips every sign.",
     ),
 )
 SQUARED_LOSSES = replace(
@@ -219,10 +199,6 @@ SQUARED_LOSSES = replace(
     recipe=Recipe(
         do="Square every number in the row of {a}, add up the squares, and divide by how many they "
         "are.",
-        hint=(
-            "Use =SUMSQ(row of {a})/COLUMNS({a}). Common mistakes: adding up before squaring; "
-            "forgetting to divide."
-        ),
-        prompt="The mean of the squares of the row: =SUMSQ(row of {a})/COLUMNS({a})",
+        hint="Common mistakes: adding up before squaring; forgetting to divide.",
     ),
 )

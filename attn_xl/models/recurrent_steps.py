@@ -16,41 +16,31 @@ _SUM = (
     "pair "
     "and add up. The first row has the row of {d} above it. Add the number of each bias in the column. "
 )
-_SUMS = "SUM(MMULT(row of {a}, column of {b}))+SUM(MMULT(row above of {c}, column of {e}))+bias"
 _MISTAKES = (
     "Common mistakes: the same row of {c} instead of the row above; no $ before what must not move "
-    "when "
-    "you copy down."
+    "when you copy down."
 )
 SQUASHED = Recipe(
     do=_SUM + "Then take the hyperbolic tangent, which lies between -1 and 1.",
-    hint=f"Use =TANH({_SUMS}). {_MISTAKES}",
-    prompt="tanh of row of {a} times column of {b} + row above of {c} times column of {e} + bias",
+    hint=_MISTAKES,
 )
 RECTIFIED = Recipe(
     do=_SUM + "Then replace a negative number with 0.",
-    hint=f"Use =MAX(0, {_SUMS}). {_MISTAKES}",
-    prompt="Row of {a} times column of {b} + row above of {c} times column of {e} + bias; 0 if "
-    "negative",
+    hint=_MISTAKES,
 )
 GATE = Recipe(
     do=_SUM + "Then apply 1 / (1 + e^(-x)), which lies between 0 and 1.",
-    hint=f"Use =1/(1+EXP(0-({_SUMS}))). {_MISTAKES}",
-    prompt="1/(1+EXP(0-x)) of x = row of {a} × column of {b} + row above of {c} × column of {e} + bias",
+    hint=_MISTAKES,
 )
 KEEP_AND_ADD = Recipe(
     do="Number of {a} times the number of {b} in the row above, plus number of {d} times number of "
     "{e}. "
     "The first row has the row of {c} above it.",
-    hint="Use =cell of {a}*cell above of {b}+cell of {d}*cell of {e}. Common mistake: the same row "
-    "of {b} "
-    "instead of the row above.",
-    prompt="{a} times {b} of the row above, plus {d} times {e}: =cell*cell above+cell*cell",
+    hint="Common mistake: the same row of {b} instead of the row above.",
 )
 OPEN = Recipe(
     do="Number of {a} times the hyperbolic tangent of the number of {b}.",
-    hint="Use =cell of {a}*TANH(cell of {b}). Common mistake: forgetting TANH.",
-    prompt="The cell of {a} times tanh of the cell of {b}: =cell*TANH(cell)",
+    hint="Common mistake: forgetting TANH.",
 )
 PROPOSE = Recipe(
     do="Row of {a} times column of {b}, added up, plus its bias. Then row above of the hidden state "
@@ -58,33 +48,24 @@ PROPOSE = Recipe(
     "column of U_n, added up, plus its bias; multiply that by the number of Reset. Add both, and "
     "take the "
     "hyperbolic tangent.",
-    hint="Use =TANH(SUM(MMULT(row of {a}, column of {b}))+bias+cell of Reset*(SUM(MMULT(row above, "
-    "column "
-    "of U_n))+bias)). Common mistakes: multiplying the row above by Reset before the product; the "
-    "same row "
+    hint="Common mistakes: multiplying the row above by Reset before the product; the same row "
     "instead of the row above.",
-    prompt="tanh of row of {a} × column of {b} + bias + Reset*(row above × column of U_n + bias)",
 )
 BLEND = Recipe(
     do="(1 - the number of {a}) times the number of {b}, plus the number of {a} times the number of "
     "{own} "
     "in the row above. The first row has h_0 above it.",
-    hint="Use =(1-cell of {a})*cell of {b}+cell of {a}*cell above. Common mistake: exchanging the "
-    "two shares.",
-    prompt="(1 - {a}) times {b}, plus {a} times the row above: =(1-cell)*cell+cell*cell above",
+    hint="Common mistake: exchanging the two shares.",
 )
 SLIDE = Recipe(
     do="Multiply the rows before, of and after the word by the columns of their filters, pair by "
     "pair, and "
     "add up all products and the bias. Beyond the sentence stands the row of Padding.",
-    hint="Use =SUM(MMULT(row before, column of W_before))+SUM(MMULT(row, column of W_here))+... Common "
-    "mistakes: rows that do not go with their filters; forgetting the padding at the ends.",
-    prompt="Each row of the window times the column of its filter, added up, plus the bias",
+    hint="Common mistakes: rows that do not go with their filters; forgetting the padding at the ends.",
 )
 LARGEST_OF_COLUMN = Recipe(
     do="Find the largest number in the column of {a}.",
-    hint="Use =MAX(column of {a}). Common mistake: a row instead of a column.",
-    prompt="The largest of the column: =MAX(column of {a})",
+    hint="Common mistake: a row instead of a column.",
 )
 
 HIDDEN = Step(

@@ -15,7 +15,7 @@ from attn_xl.tables.read import survey_of
 from attn_xl.tables.roles import Found
 from attn_xl.tables.survey import Survey
 from attn_xl.text import as_json as json_text
-from attn_xl.text import count, listed, shortened
+from attn_xl.text import clean, count, listed, shortened
 
 MOST_LABELS = 6
 MOST_OTHERS = 30
@@ -132,7 +132,9 @@ def _doubtful(made: Survey) -> list[Found]:
 def as_text(file: str, made: Survey, given: Mapping[str, Any]) -> str:
     """The report for people."""
     tables = sum(len(sheet.found) for sheet in made.sheets)
-    lines = [f"{made.path}: {count(len(made.sheets), 'sheet')}, {count(tables, 'table')} of numbers"]
+    lines = [
+        f"{clean(made.path)}: {count(len(made.sheets), 'sheet')}, {count(tables, 'table')} of numbers"
+    ]
     if made.book is not None and made.book.hides_formulas:
         lines.append(
             "Formulas in this format cannot be read. If the workbook has any, open it in a spreadsheet "

@@ -40,8 +40,7 @@ NEARER = Step(
     question="which word loses most in the row of {word}: {words}?",
     recipe=Recipe(
         do="Subtract half of the distance between the two words from the number of {a}.",
-        hint="Use =cell of {a}-0.5*cell of {b}. Common mistake: adding in place of subtracting.",
-        prompt="The cell of {a} minus half of the cell of {b}: =cell-0.5*cell",
+        hint="Common mistake: adding in place of subtracting.",
     ),
 )
 DISTANCES = Step("Distances", "How far apart two words stand. Change one and watch.", role="input")
@@ -101,7 +100,7 @@ def test_its_lesson_and_its_grade(tmp_path: Path, capsys: pytest.CaptureFixture[
     verify(lesson)
     with zipfile.ZipFile(lesson) as package:
         text = "".join(package.read(name).decode() for name in package.namelist() if "xml" in name)
-    assert "=cell-0.5*cell" in text
+    assert "=cell of Scores-0.5*cell of Distances" in text
     assert "Subtract half of the distance" in text
     assert "Which word loses most in the row of" in text
 

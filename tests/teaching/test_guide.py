@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import openpyxl
+import ironcalc
 import pytest
-from conftest import SAMPLES, alike, by_libreoffice
-from engines import recalculated_by_libreoffice
+from conftest import SAMPLES, alike
 from test_notes import FILES
 
 import attn_xl
 from attn_xl.graph.functions import activation, exp, sqrt
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.node import Node
+from attn_xl.graph.operation import cells_of
+from attn_xl.graph.operations.positions import QuarterTurn
+from attn_xl.graph.operations.reductions import RunningSum
+from attn_xl.graph.operations.selection import AddedRows, Concat, Find, Gather, OneHot, Placed
 from attn_xl.models.computation import Computation, sentence_of
 from attn_xl.settings import Model
+from attn_xl.spreadsheets.addresses import Place, address, quoted
+from attn_xl.teaching.lessons.general_form import general_form, name_of_operand, names_in
 from attn_xl.teaching.lessons.guide import (
     LONGEST_PROMPT,
     Guide,
@@ -112,7 +117,8 @@ def test_every_step_of_every_sample_has_a_guide(path: Path) -> None:
                 questions[made.question] = name
                 for number in telling(node):
                     for text in texts(made):
-                        assert not re.search(rf"(?<![\d.]){re.escape(number)}(?![\d])", text), text
+                        found = re.search(rf"(?<![\d.]){re.escape(number)}(?![\d])", text)
+                        assert not found or number in node.words, text
 
 
 def steps(sample: str, **options: object) -> attn_xl.Graph:
@@ -125,39 +131,109 @@ def about(node: Node, pick: str, sentence: Sequence[str] = ()) -> Guide:
     return guide(node, sentence=sentence or node.rows, pick=pick)
 
 
-@pytest.mark.parametrize(("sample", "needed"), [("projections", {"Q", "K", "V", "Output"}),
-                                               ("politics", {"Output"})])  # fmt: skip
-def test_hints_say_which_keys_a_formula_needs(sample: str, needed: set[str]) -> None:
-    """TRANSPOSE is an array formula before Excel 2021; each other hint works with Enter."""
-    said = {name: about(node, node.rows[0]).hint for name, node in steps(sample).items()}
-    assert {name for name, hint in said.items() if "Ctrl+Shift+Enter" in hint} == needed
-    assert {name for name, hint in said.items() if "TRANSPOSE(" in hint} == needed
+MIXED = (Gather, AddedRows, Concat, Placed, QuarterTurn, RunningSum, Find, OneHot)
+"""Operations whose cells read other rows and columns than their own."""
 
 
-@by_libreoffice
-def test_a_hint_typed_as_it_is_gives_the_number(tmp_path: Path) -> None:
-    """`=SUMPRODUCT(row, TRANSPOSE(column))` and the sum of products, entered as ordinary formulas."""
-    book = openpyxl.Workbook()
-    sheet = book.active
-    for row in ([1, 2, 3, "", 7], ["", "", "", "", 8], ["", "", "", "", 9]):
-        sheet.append([None if value == "" else value for value in row])
-    sheet["A5"] = "=SUMPRODUCT(A1:C1,TRANSPOSE(E1:E3))"
-    sheet["A6"] = "=A1*E1+B1*E2+C1*E3"
-    book.save(tmp_path / "typed.xlsx")
-    (path,) = recalculated_by_libreoffice([tmp_path / "typed.xlsx"], tmp_path / "out")
-    made = openpyxl.load_workbook(path, data_only=True).active
-    assert made["A5"].value == made["A6"].value == 50
+def named_operands(node: Node, names: Mapping[Node, str]) -> Iterator[tuple[str, Node]]:
+    """The matrices that the formula of a node reads, under the names that a hint gives them."""
+    for parent in node.parents:
+        if cells_of(parent):
+            yield name_of_operand(parent, names), parent
+        else:
+            yield from named_operands(parent, names)
+
+
+def mixed(node: Node) -> bool:
+    return isinstance(node.operation, MIXED) or any(mixed(p) for p in node.parents if not p.name)
+
+
+def typed(
+    node: Node, row: int, column: int, places: dict[Node, Place], names: Mapping[Node, str]
+) -> str:
+    """The general form of a cell's formula, with addresses in place of its words."""
+    names = names_in(node, names)
+    operands = dict(named_operands(node, names))
+    operands.update({name_of_operand(node, names): node} if node.operation.reads_labels else {})  # type: ignore[union-attr]
+
+    def put(match: re.Match[str]) -> str:
+        what, name, beside = match.groups()
+        cells = cells_of(operands[name])
+        assert cells is not None
+        place, (rows, columns) = places[cells.node], cells.shape
+        at = min(row + {" in the row above": -1, " in the row below": 1}.get(beside, 0), rows - 1)
+        across = min(column, columns - 1)
+        if what == "cell":
+            area = (at, across, 1, 1)
+        elif (what == "row") != cells.turned:
+            area = (at, 0, 1, columns)
+        else:
+            area = (0, across, rows, 1)
+        top, left, high, wide = (area[1], area[0], area[3], area[2]) if cells.turned else area
+        where = replace(
+            place, row=place.row + cells.row + top, column=place.column + cells.column + left
+        )
+        return f"{quoted(place.sheet)}!{replace(where, rows=high, columns=wide).range}"
+
+    text = general_form(node, row, column, names)
+    known = "|".join(sorted(map(re.escape, operands), key=len, reverse=True))
+    text = re.sub(
+        rf"(cell|row|column) of ({known})(?!\w)( in the row above| in the row below|)", put, text
+    )
+    text = re.sub(
+        r"number of the column (\d+) to the left", lambda left: str(column - int(left[1])), text
+    )
+    text = text.replace("number of the column", str(column)).replace("number of the row", str(row))
+    if "heading" in text:
+        own = places[node]
+        heading = f"{quoted(own.sheet)}!{address(own.row - 1, own.column + column)}"
+        text = text.replace("heading of the column", heading)
+    return f"={text}"
+
+
+@alike
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_the_formula_of_a_hint_typed_into_a_sheet_gives_the_number(path: Path, tmp_path: Path) -> None:
+    tables = attn_xl.read_tables(path)
+    computation = (
+        attn_xl.learn(tables, steps=2, optimizer="adam").computation
+        if path.stem == "learning"
+        else attn_xl.attend(tables)
+    )
+    layout = attn_xl.write_workbook(computation, tmp_path / "w.xlsx")
+    blocks = [block for sheet in layout.sheets for block in sheet.blocks if block.live]
+    places = {block.node: block.place for sheet in layout.sheets for block in sheet.blocks}
+    names = {block.node: block.name for sheet in layout.sheets for block in sheet.blocks}
+    model = ironcalc.load_from_xlsx(str(tmp_path / "w.xlsx"), "en", "UTC", "en")
+    model.add_sheet("Typed")
+    expected = []
+    for node in dict.fromkeys(block.node for block in blocks if block.node.name):
+        if mixed(node) or node.texts:
+            continue
+        for row in {0, node.shape[0] // 2, node.shape[0] - 1}:
+            for column in {0, node.shape[1] - 1}:
+                formula = typed(node, row, column, places, names)
+                if "headings" not in formula:
+                    expected.append((formula, node.values[row, column]))
+    sheet = len(model.get_worksheets_properties()) - 1
+    for number, (formula, _) in enumerate(expected, 1):
+        model.set_user_input(sheet, number, 1, formula)
+    model.evaluate()
+    assert expected
+    for number, (formula, value) in enumerate(expected, 1):
+        computed = model.get_cell_value(sheet, number, 1)
+        assert computed == pytest.approx(value, rel=1e-6, abs=1e-8), formula
 
 
 def test_the_words_follow_how_a_step_was_made() -> None:
     plain, learned = steps("politics"), steps("projections")
     assert "Copy" in about(plain["K"], "texas").do
-    assert "=SUMPRODUCT(row of Input, TRANSPOSE(column of W_K))" in about(learned["K"], "cat").hint
-    assert "=SUMPRODUCT(row of Q, row of K)" in about(plain["Scores"], "texas").hint
+    assert "=SUM(MMULT(row of Input,column of W_K))" in about(learned["K"], "cat").hint
+    assert "=SUMPRODUCT(row of Q,row of K)" in about(plain["Scores"], "texas").hint
     assert "=cell of Scores/SQRT(d_k)" in about(plain["Scaled"], "texas").hint
     assert "square root" in about(plain["Scaled"], "texas").hint
-    assert "=EXP(cell of Scaled-Maximum" in about(plain["Softmax.Exponentials"], "texas").hint
-    assert "=cell of Exponentials/Sum" in about(plain["Softmax"], "texas").hint
+    assert "=EXP(cell of Scaled-cell of Maximum)" in about(plain["Softmax.Exponentials"], "texas").hint
+    assert "=cell of Exponentials/cell of Sum" in about(plain["Softmax"], "texas").hint
     assert "down the columns" in about(plain["Softmax"], "texas").hint
     tempered = steps("politics", temperature=2.0)
     assert "SQRT(d_k)/Temperature" in about(tempered["Scaled"], "texas").hint

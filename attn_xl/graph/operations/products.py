@@ -22,14 +22,11 @@ if TYPE_CHECKING:
 def _recipe(left: bool, right: bool) -> Recipe:
     """How a product is computed by hand, of factors that are transposed or not."""
     first, second = ("column" if left else "row"), ("row" if right else "column")
-    pair = f"{first} of {{a}}, {second} of {{b}}"
-    function = f"=SUMPRODUCT({pair})" if left != right else f"=SUM(MMULT({pair}))"
     return Recipe(
         do=f"{first.title()} of {{a}} times {second} of {{b}}: multiply pair by pair and add up the "
         f"products. The cell's row gives the {first} of {{a}}, its column the {second} of {{b}}.",
-        hint=f"Use {function}. Common mistakes: mixing up rows and columns; no $ before what must not "
-        "move when you copy.",
-        prompt=f"{first.title()} of {{a}} times {second} of {{b}}, pair by pair, added up",
+        hint="Common mistakes: mixing up rows and columns; no $ before what must not move when you "
+        "copy.",
     )
 
 

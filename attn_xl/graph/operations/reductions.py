@@ -335,8 +335,7 @@ class ColumnSum(Operation):
     def recipe(self, *operands: Node) -> Recipe:
         return Recipe(
             do="Add up the column of {a}.",
-            hint="Use =SUM(column of {a}). Common mistake: adding up a row.",
-            prompt="The sum of the column of {a}: =SUM(column)",
+            hint="Common mistake: adding up a row.",
         )
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:

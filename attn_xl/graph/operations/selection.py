@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from attn_xl.graph.loops import Loop, Looping
-from attn_xl.graph.node import Numbers
+from attn_xl.graph.node import Node, Numbers
 from attn_xl.graph.operation import Cells, Operand, Operation, Reads, Said, Term
+from attn_xl.graph.step import Recipe
 
 if TYPE_CHECKING:
     from attn_xl.graph.matrix import Matrix
@@ -137,6 +138,12 @@ class AddedRows(Operation):
 
     def words(self, *operands: str) -> str:
         return f"the rows of {operands[0]} that use each row, added up"
+
+    def recipe(self, *operands: Node) -> Recipe:
+        return Recipe(
+            do="Add up the rows of {a} that were computed from this row; write 0 if there is none.",
+            hint="Common mistake: taking a row that was computed from another one.",
+        )
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         places = self.uses[row]

@@ -5,7 +5,7 @@ All of them come from the `Step` that a matrix carries.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from attn_xl.graph.node import Node, referred_to
@@ -13,9 +13,11 @@ from attn_xl.graph.operation import operation_of
 from attn_xl.graph.step import ARITHMETIC, Step
 from attn_xl.text import capitalized, clean, shortened
 
+from .general_form import general_form
+
+MOST_COMPARED = 100
+"""Rows, or columns, of a matrix whose formulas are compared for a hint."""
 LONGEST_WORD, LONGEST_LIST, LONGEST_PROMPT = 40, 90, 200
-KEYS = "In Excel 2019 and earlier, press Ctrl+Shift+Enter to enter a formula with TRANSPOSE."
-"""The end of a hint with TRANSPOSE, which gives an array only in an array formula there."""
 UNKNOWN = Step("")
 """The texts for a matrix that is not a step of a model."""
 
@@ -35,7 +37,7 @@ def introduction(tolerance: float, *, attends: bool = True, small: bool = False)
         *([about] if attends else []),
         _fill_in(),
         (
-            "Before you compute, answer the question for the sheet: a guess that you can justify is "
+            "Before you compute, answer the question for the step: a guess that you can justify is "
             "worth more than a number."
         ),
         "Each cell is marked as you go: ✓ is right, ✗ is wrong, … waits for an earlier step.",
@@ -69,8 +71,8 @@ def exam_introduction(
 
 def _fill_in() -> str:
     return (
-        "Go through the sheets in order and fill in the marked cells, with a number or with your "
-        "own formula that refers to earlier sheets."
+        "Fill in the marked cells, step by step in the order of the list below, with a number or with "
+        "your own formula that refers to earlier steps."
     )
 
 
@@ -93,8 +95,8 @@ class Guide:
     Attributes:
         what: what the step is for, in everyday words.
         do: how to compute any of its cells by hand.
-        hint: help for a stuck student: the spreadsheet function in general form, common mistakes.
-        prompt: the shortest form of the hint, at most 200 characters.
+        hint: help for a stuck student: the formula in general form, common mistakes.
+        prompt: the formula in general form, at most 200 characters.
         question: what to predict before computing.
     """
 
@@ -105,13 +107,16 @@ class Guide:
     question: str
 
 
-def guide(node: Node, *, sentence: Sequence[str], pick: str) -> Guide:
+def guide(
+    node: Node, *, sentence: Sequence[str], pick: str, names: Mapping[Node, str] | None = None
+) -> Guide:
     """The texts of a lesson on one matrix. None of them reveals a number of the matrix.
 
     Args:
         node: a matrix of a computation; a matrix that is not a step of a model gets generic texts.
         sentence: the words of the sentence.
         pick: the word to ask about; the first row of the matrix if it has no such row.
+        names: the defined names of matrices where they differ from their own names.
 
     Returns:
         Texts without line breaks; words of the sentence are shortened to 40 characters.
@@ -130,13 +135,13 @@ def guide(node: Node, *, sentence: Sequence[str], pick: str) -> Guide:
         "made": made or "this step",
         "note": _sentence(note),
         "rest": _rest(used[1:]),
-        "plus": "".join(f"+cell of {name}" for name in used[1:]),
         "word": f"“{_short(word)}”",
         "words": _alternatives(node.columns),
         "others": others or "any",
         "text": _quoted(sentence if pick in node.rows else node.rows),
         **dict(zip("abcdef", [*used, *[before] * 6])),
     }
+    form = _form(node, names or {})
 
     def by_hand(text: str) -> str:
         return text.format(**given)
@@ -144,10 +149,32 @@ def guide(node: Node, *, sentence: Sequence[str], pick: str) -> Guide:
     return Guide(
         what=step.purpose.format(**given),
         do=by_hand(recipe.do),
-        hint=" ".join(map(by_hand, [recipe.hint, *([KEYS] if "TRANSPOSE(" in recipe.hint else [])])),
-        prompt=_short(by_hand(recipe.prompt), LONGEST_PROMPT),
+        hint=f"{form}. {by_hand(recipe.hint)}" if form else by_hand(recipe.hint),
+        prompt=_short(form or by_hand(recipe.do), LONGEST_PROMPT),
         question=_question(_location(node), step.question.format(**given)),
     )
+
+
+def _form(node: Node, names: Mapping[Node, str]) -> str:
+    """The formula of a step in general form. Where rows or columns differ, it is the longest one, with
+    its place; "" if nothing is computed."""
+    if node.operation is None:
+        return ""
+
+    def form(row: int, column: int) -> str:
+        return clean(general_form(node, row, column, names))
+
+    rows = [form(row, 0) for row in range(min(node.shape[0], MOST_COMPARED))]
+    row = max(range(len(rows)), key=lambda index: len(rows[index]))
+    columns = [form(row, column) for column in range(min(node.shape[1], MOST_COMPARED))]
+    column = max(range(len(columns)), key=lambda index: len(columns[index]))
+    places = []
+    if len(set(rows)) > 1:
+        places.append(f"in the row {_quoted([node.rows[row]])}")
+    if len(set(columns)) > 1:
+        places.append(f"in the column {_quoted([node.columns[column]])}")
+    where = f", {', '.join(places)}," if places else ""
+    return f"Use{where} ={columns[column]}"
 
 
 def _location(node: Node) -> str:

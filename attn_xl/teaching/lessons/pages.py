@@ -82,6 +82,7 @@ def _steps(layout: Layout, sheet: Sheet, opened: list[Block], lesson: Lesson) ->
             "for the marks. Use a shorter sentence, or --exam, which has no marks."
         )
     owners = {b.node: s for s in (layout.steps or layout.sheets) for b in s.blocks}
+    names = {block.node: block.name for block in layout.blocks.values()}
     steps = []
     for block in opened:
         node = block.node
@@ -90,7 +91,9 @@ def _steps(layout: Layout, sheet: Sheet, opened: list[Block], lesson: Lesson) ->
         cells = int(layout.blanks.open[node].sum())
         marks = replace(block.place, column=block.place.column + last)
         name = name_of(owners[node], node)
-        steps.append(Step(name, block, cells, marks, guide(node, sentence=words, pick=pick)))
+        steps.append(
+            Step(name, block, cells, marks, guide(node, sentence=words, pick=pick, names=names))
+        )
     return steps
 
 
