@@ -122,7 +122,7 @@ def _joined(words: Sequence[str]) -> str:
         f'"{word}"' if "'" in word and not set(word) & set('"$`\\!') - {"!"} else shlex.quote(word)
         for word in words
     ]
-    return " ".join(plain)
+    return " ".join(plain).replace("\n", "'$'\\n''")  # a line break that a shell reads on one line
 
 
 def _doubtful(made: Survey) -> list[Found]:

@@ -347,6 +347,7 @@ def test_any_name_works_or_is_refused_in_one_line(
     said = capsys.readouterr()
     text = said.out + said.err
     assert not set(text) - {"\n"} & {*map(chr, (*range(32), *range(127, 160))), "\u202e"}
+    assert "a\nb" not in text
     if len(name) < 255:
         nothing = 3 if use.startswith("checked") else 0  # the sample has no formulas
         assert status == (1 if use == "no lesson, graded" else nothing), said.err
