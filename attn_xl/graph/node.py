@@ -189,11 +189,14 @@ class Node(Labelled):
         """How far its numbers reach, or those of `seen` in their place."""
         if seen is None or seen is self.values:
             return self._extent
-        return extent_of(seen, hides=self.may_hide)
+        return self._extent_of(seen)
 
     @cached_property
     def _extent(self) -> Extent:
-        return extent_of(self.values, hides=self.may_hide)
+        return self._extent_of(self.values)
+
+    def _extent_of(self, values: Numbers) -> Extent:
+        return extent_of(values, hides=self.may_hide, shares=self.role == "attention")
 
     @cached_property
     def words(self) -> str:

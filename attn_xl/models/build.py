@@ -51,7 +51,7 @@ from .classify import classify
 from .computation import Computation
 from .convolution import convolution
 from .explorer import explorer, moves
-from .generation import Choosing, SameWeights, count_kept, new_word, word_of
+from .generation import Choosing, SameWeights, count_kept, new_word, without_new, word_of
 from .influence import INFLUENCE, influence
 from .learning import learned
 from .live import Live, described
@@ -482,7 +482,8 @@ class Run:
         return replace(how, rotary=self._rotary, alibi=self._alibi, kept=kept, cache=self.cache)
 
     def _head_switch(self, part: Part) -> Matrix:
-        """The cell that removes what a head gives, made once."""
+        """The cell that removes what a head gives, made once; new words have no other."""
+        part = without_new(part)
         if part not in self._head_switches:
             name = part.name(steps.HEAD_SWITCH.symbol).replace(".", "_")
             cell = option(self.weights.cell(name, 1.0), name, "", sheet=CONTROLS)

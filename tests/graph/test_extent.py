@@ -30,3 +30,12 @@ def test_few_numbers_reach_as_far_as_many(
     few = [extent_of(values, hides=hides) for hides in (False, True)]
     monkeypatch.setattr(extent, "FEW", 0)
     assert few == [extent_of(values, hides=hides) for hides in (False, True)]
+
+
+def test_tiny_numbers_among_small_ones_have_exponents() -> None:
+    small = np.array([[0.02, -1e-6, 0.0]])
+    assert extent_of(small).needs_exponent(3)
+    assert not extent_of(small).needs_exponent(6)
+    assert not extent_of(small, shares=True).needs_exponent(3)
+    assert not extent_of(np.array([[0.02, -1e-17, 0.0]])).needs_exponent(3)
+    assert not extent_of(np.array([[2.0, -1e-6]])).needs_exponent(3)

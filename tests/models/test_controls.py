@@ -20,6 +20,7 @@ from judges import Editable
 
 from attn_xl import attend, read_tables
 from attn_xl.graph.extent import HIDES
+from attn_xl.graph.node import referred_to, walk
 from attn_xl.graph.recompute import Entered, recompute
 from attn_xl.models.computation import Computation
 from attn_xl.models.explorer import AXES, AXES_APART, DIRECTIONS_STAY
@@ -447,3 +448,15 @@ def test_what_is_chosen_is_how_the_switches_stand(tmp_path: Path) -> None:
     assert book.blocks["Temperature"].node.values == 2.5
     twin = attend(read_tables(source), Settings(scale=False, causal=True, temperature=2.5))
     assert np.allclose(book.computation["politics"]["Output"].values, twin["politics"]["Output"].values)
+
+
+def test_one_cell_removes_a_head_from_every_word_also_from_new_ones() -> None:
+    options = {"heads": 2, "head_switches": True, "controls": True, "generate": 2}
+    made = attend(SAMPLES / "generate.xlsx", **options)  # type: ignore[arg-type]
+    nodes = walk(next(iter(made.values())).values())
+    switches = {node.name for node in nodes if "Head" in node.name}
+    assert switches == {"Dec1_Head_1", "Dec1_Head_2"}
+    mixed = [node for node in nodes if node.base_name == "Output"]
+    assert len(mixed) == 2 * 3  # the text and two new words
+    for node in mixed:
+        assert switches & {operand.name for operand in referred_to(node)}, node.name
