@@ -76,7 +76,8 @@ def numeral(text: str, comma: bool | None = None) -> float | None:
 
     Accepts a sign, a currency, a percent sign (50 % is 0.5), spaces or apostrophes between thousands,
     full-width digits, and the apostrophe with which a spreadsheet marks text. A comma is a decimal
-    comma unless it can separate thousands. `(3)` is none: an accountant's -3, or a third label.
+    comma unless it can separate thousands. `(4.5)` is -4.5, as accountants write it; `(3)` is none,
+    since it may be a third label.
 
     Args:
         comma: whether the comma is the decimal separator; None if unknown. It decides only what is
@@ -91,6 +92,8 @@ def numeral(text: str, comma: bool | None = None) -> float | None:
     percent = bare.endswith("%")
     if percent:
         bare = bare[:-1].strip()
+    if bare[:1] == "(" and bare[-1:] == ")" and not bare[1:-1].isdecimal():
+        bare = f"-{bare[1:-1]}"
     if bare[:1] in "+-" and bare[1:2] == " ":
         bare = bare[0] + bare[1:].strip()
     match = _BODY.fullmatch(bare)
