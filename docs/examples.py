@@ -47,16 +47,14 @@ def call(*arguments: object, **environment: str) -> str:
 
 
 def half_done(folder: Path) -> Path:
-    """A lesson that a student has filled in up to the scores, with one slip in the keys."""
+    """A lesson in which a student has filled in the queries, with one slip."""
     made, key = folder / "lesson.xlsx", folder / "key.xlsx"
     call("teach", "samples/by-hand.xlsx", "-o", made, "--answers", key, "--layout", "sheets")
     lesson, answers = openpyxl.load_workbook(made), openpyxl.load_workbook(key, data_only=True)
-    for name in ("Q", "K", "V", "Scores"):
-        for row in lesson[name].iter_rows(min_row=5, max_row=6 if name == "Scores" else None):
-            for cell in row:
-                if not cell.protection.locked:
-                    cell.value = answers[name][cell.coordinate].value
-    lesson["K"]["C6"] = 2
+    blanks = [cell for row in lesson["Q"].iter_rows() for cell in row if not cell.protection.locked]
+    for cell in blanks:
+        cell.value = answers["Q"][cell.coordinate].value
+    blanks[1].value += 1
     lesson["Lesson"]["B4"] = "Ada Lovelace"
     lesson.save(folder / "filled.xlsx")
     return folder / "filled.xlsx"

@@ -49,7 +49,7 @@ PICTURES = {
     "encoder": Picture("encoder", ("Overview",)),
     "grades": Picture("grades", ("Grades",), also="feedback"),
     "learning": Picture("learning", ("Loss", "Compare")),
-    "lesson": Picture("lesson", ("Lesson", "K")),
+    "lesson": Picture("lesson", ("Lesson", "Q")),
     "influences": Picture("compared-models", ("Influences", "Distances")),
     "new": Picture("new", ("Sentence", "W_Q")),
     "overview": Picture("mouse-controls", ("Overview",)),

@@ -42,14 +42,15 @@ def teach(
         ),
     ] = None,
     level: Annotated[
-        int,
+        int | None,
         typer.Option(
             help="How much is left blank: 1 for a few cells per step, 2 for whole matrices, 3 for "
-            "everything after the input."
+            "everything after the input. Default: at most 40 cells, each kind of step once or twice.",
         ),
-    ] = 2,
+    ] = None,
     blank: Annotated[
-        str | None, typer.Option(help="Leave only these steps blank: Scores,Softmax, ...")
+        str | None,
+        typer.Option(help="Leave these steps blank: Scores,Softmax, ..., or all (as --level 2)."),
     ] = None,
     tolerance: Annotated[
         float,
@@ -80,10 +81,12 @@ def teach(
     plain: Plain = False,
     force: Force = False,
 ) -> None:
-    from attn_xl.teaching.lessons.blanks import Lesson
+    from attn_xl.teaching.lessons.blanks import SHORT, Lesson
 
     steps = tuple(filter(None, (step.strip() for step in (blank or "").split(","))))
-    if blank is not None and not steps:
+    if blank == "all":
+        level, steps = level or 2, ()
+    elif blank is not None and not steps:
         raise CallError("--blank names no steps. List them: --blank Scores,Softmax.")
     if jobs is not None and roster is None:
         raise CallError(
@@ -93,7 +96,7 @@ def teach(
     shows_controls = not plain and not exam  # switches invite to change numbers
     options = {**options, "controls": shows_controls, "formulas": Formulas.cell}
     Settings.check_call(options)
-    lesson = Lesson(level, steps, tolerance, exam, options["seed"] or 0)
+    lesson = Lesson(level or SHORT, steps, tolerance, exam, options["seed"] or 0)
     if roster is not None:
         _teach_class(file, roster, output, options, reading, lesson, answers, template, jobs, force)
         return

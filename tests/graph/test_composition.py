@@ -458,7 +458,7 @@ def test_random_expressions_are_written_explained_and_taught(folder: Path, data:
     computation = written(result, path, style, layout)
     if style is Formulas.cell and next(files) % 2:
         chosen = Settings(layout=layout)
-        lesson = lesson_layout(computation, chosen, Lesson())
+        lesson = lesson_layout(computation, chosen, Lesson(level=2))
         write_layout(lesson, path, settings=chosen)
         recalculated(path, computation)
 

@@ -40,7 +40,7 @@ def students(path: Path, names: list[tuple[str, str]]) -> Path:
 def teach(tmp_path: Path, names: list[tuple[str, str]] = NAMES, **more: Any) -> tuple[Path, Path]:
     """Write a class; its folder, and its key."""
     folder = more.pop("folder", tmp_path / "class")
-    lesson = more.pop("lesson", Lesson())
+    lesson = more.pop("lesson", Lesson(level=2))
     roster = students(tmp_path / "roster.csv", names)
     more.setdefault("settings", Settings(controls=True))
     source = more.pop("source", MOUSE)

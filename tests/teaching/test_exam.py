@@ -196,7 +196,7 @@ def test_the_search_finds_what_is_there(tmp_path: Path) -> None:
             made.writestr(part, text)
         assert leaks(planted, layout, structure), part
     lesson = write_lesson(
-        tables, path, settings=settings, lesson=Lesson(), answers=tmp_path / "key.xlsx"
+        tables, path, settings=settings, lesson=Lesson(level=2), answers=tmp_path / "key.xlsx"
     )
     assert leaks(tmp_path / "key.xlsx", lesson, set())
 

@@ -14,7 +14,7 @@ import pytest
 from conftest import SAMPLES, thorough
 
 import attn_xl
-from attn_xl.graph.node import Node
+from attn_xl.graph.node import Node, walk
 from attn_xl.graph.recompute import Entered, recompute
 from attn_xl.models.build import attend
 from attn_xl.models.computation import Computation
@@ -180,3 +180,52 @@ def test_practice_and_exam_have_different_numbers(tmp_path: Path) -> None:
         )
         keys.append(read_keys(key).keys["s1"])
     assert [*keys[0].given.values()] != [*keys[1].given.values()]
+
+
+def lost(computation: Computation, answers: dict[str, np.ndarray]) -> dict[str, int]:
+    """The cells lost in each step by a student who enters these matrices, and else what follows."""
+    layout = lay_out(computation, computation.settings.sheets_for)  # type: ignore[union-attr]
+    opened = chosen_cells(layout, Lesson(level=2))
+    results = results_of(computation)
+    entered = {
+        node: Entered(np.ones(node.shape, bool), answers[node.name])
+        for node in opened
+        if node.name in answers
+    }
+    shown = recompute(results, entered).shown
+    entries = {node: [[Entry(float(x), str(x)) for x in row] for row in shown[node]] for node in opened}
+    marking = mark(results, opened, entries, TOLERANCE)
+    points = {node.name: marking.points(node) for node in opened}
+    return {name: most - earned for name, (earned, most) in points.items() if earned < most}
+
+
+def test_a_mistake_that_a_recurrent_step_repeats_counts_in_one_row() -> None:
+    computation = attend(attn_xl.read_tables(SAMPLES / "rnn.xlsx"), Settings(model="rnn"))  # type: ignore[arg-type]
+    nodes = next(iter(computation.values()))
+    x, w, u, b = (nodes[name].values for name in ("Input", "W_h", "U_h", "b_h"))
+
+    def hidden(bias: np.ndarray, squashed: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        rows = [np.zeros(len(u))]
+        for word in x:
+            rows.append(squashed(word @ w + rows[-1] @ u + bias[0]))
+        return np.array(rows[1:])
+
+    assert lost(computation, {"Hidden": hidden(b, np.tanh)}) == {}
+    for wrong in (hidden(0 * b, np.tanh), hidden(b, np.array)):
+        assert 0 < lost(computation, {"Hidden": wrong})["Hidden"] <= len(u)
+
+
+@pytest.mark.parametrize("rate", [0.5, 3.0])
+def test_an_updated_weight_is_marked_by_how_far_it_moved(rate: float) -> None:
+    tables = attn_xl.read_tables(SAMPLES / "learning.xlsx")
+    computation = attn_xl.learn(tables, steps=1, rate=rate, optimizer="sgd").computation
+    nodes = {node.name: node.values for node in walk(results_of(computation))}
+    before, after = nodes["Step1.W_Q"], nodes["Step2.W_Q"]
+    for wrong in (2 * before - after, before + (after - before) / rate, before):
+        assert lost(computation, {"Step2.W_Q": wrong})["Step2.W_Q"] >= 4
+    gradients = {name: 0 * values for name, values in nodes.items() if ".d" in name}
+    zeros = sum(int((values == 0).sum()) for values in gradients.values())
+    cells = sum(values.size for values in gradients.values())
+    assert sum(lost(computation, gradients).values()) > 0.9 * (cells - zeros) / 2
+    rounded = {name: np.round(values, 3) for name, values in nodes.items()}
+    assert lost(computation, rounded) == {}

@@ -433,9 +433,11 @@ def path_of(folder: Path, number: int) -> Path:
 
 
 def teach(source: Path, *options: object) -> None:
-    """Write lessons with a sheet for each matrix, unless the options say otherwise."""
+    """Write lessons of whole matrices, each on a sheet, unless the options say otherwise."""
     if "--layout" not in options:
         options = (*options, "--layout", "sheets")
+    if "--level" not in options and "--blank" not in options:
+        options = (*options, "--blank", "all")
     with pytest.raises(SystemExit) as ended:
         main(["teach", str(source), *map(str, options), "--force"])
     assert ended.value.code == 0

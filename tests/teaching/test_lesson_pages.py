@@ -43,7 +43,7 @@ def texts(path: Path) -> list[str]:
 
 def test_steps_of_a_canvas_go_by_their_own_names(tmp_path: Path) -> None:
     path = tmp_path / "l.xlsx"
-    layout = write_lesson(TABLES, path, settings=CANVAS)
+    layout = write_lesson(TABLES, path, settings=CANVAS, lesson=Lesson(level=2))
     cover = openpyxl.load_workbook(path)["Lesson"]
     found = [cover.cell(FIRST + i, 1) for i in range(len(STEPS))]
     assert [cell.value for cell in found] == STEPS
@@ -138,7 +138,7 @@ def test_the_sample_prints_on_three_pages(tmp_path: Path) -> None:
     have more than 6 points."""
     path = tmp_path / "l.xlsx"
     settings = Settings(layout=Arrangement.layers, controls=True)
-    write_lesson(TABLES, path, settings=settings)
+    write_lesson(TABLES, path, settings=settings, lesson=Lesson(level=2))
     verify(path)
     book = openpyxl.load_workbook(path)
     printed = [sheet for sheet in book if not sheet.print_area.endswith(f"${NOTHING[1:]}")]

@@ -58,7 +58,7 @@ def test_backward_steps_are_filled_in_and_marked(
     source = make(sheets) if sheets else SAMPLES / "learning.xlsx"
     path = tmp_path / "lesson.xlsx"
     chosen = [f"--sheet={name}" for name in options.get("sheet", ())]
-    arguments = ["teach", str(source), "--steps", "1", "-o", str(path), *chosen]
+    arguments = ["teach", str(source), "--steps", "1", "--level", "2", "-o", str(path), *chosen]
     assert CliRunner().invoke(app, arguments).exit_code == 0
     verify(path)
     tables = attn_xl.read_tables(source, **options)

@@ -38,7 +38,7 @@ class Taught:
 
     def __init__(self, source: Path, path: Path, lesson: Lesson | None = None, **chosen: Any) -> None:
         self.tables, self.path = read_tables(source), path
-        self.lesson = lesson or Lesson()
+        self.lesson = lesson or Lesson(level=2)
         self.settings = Settings.resolve({"controls": True, **chosen}, self.tables.settings, "")
         self.layout = write_lesson(self.tables, path, settings=self.settings, lesson=self.lesson)
         self.open = self.layout.blanks.open
@@ -489,7 +489,7 @@ def test_the_same_lesson_gives_the_same_bytes(tmp_path: Path) -> None:
 def test_a_lesson_on_some_heads(parts: str, heads: set[str], tmp_path: Path, keep: Keep) -> None:
     for exam in (False, True):
         book = Taught(
-            SAMPLES / "multi-head.xlsx", tmp_path / "l.xlsx", Lesson(exam=exam), sheets_for=parts
+            SAMPLES / "multi-head.xlsx", tmp_path / "l.xlsx", Lesson(2, exam=exam), sheets_for=parts
         )
         names = {book.layout.blocks[n].name for n in book.open}
         assert {name.rpartition("_")[2] for name in names if "_" in name} == heads
@@ -530,14 +530,25 @@ def test_decimals(decimals: int, tmp_path: Path) -> None:
     assert sheet.column_dimensions["B"].width >= decimals + 4
 
 
+@pytest.mark.parametrize("exam", [False, True])
+@pytest.mark.parametrize("sample", ["mouse", "encoder", "masks"])
+def test_a_lesson_asks_each_idea_once_or_twice(sample: str, exam: bool, tmp_path: Path) -> None:
+    book = Taught(SAMPLES / f"{sample}.xlsx", tmp_path / "l.xlsx", Lesson(exam=exam))
+    assert len(right(book)) <= 40
+    symbols = {node.base_name for node in book.open}
+    assert symbols >= {"Scores", "Softmax"}
+    if not exam:
+        assert all(cells.any(axis=1).sum() <= 3 for cells in book.open.values())
+        assert len(symbols) == len(book.open)
+
+
 # Refusals
 
 
 @pytest.mark.parametrize(
     ("choices", "said"),
     [
-        ({"level": 0}, "--level is 0; use 1, 2 or 3"),
-        ({"level": 4}, "--level is 4"),
+        ({"level": 4}, "--level is 4; use 1, 2 or 3"),
         ({"tolerance": 0}, "--tolerance is 0; use a number above 0 and below 1"),
         ({"tolerance": 1}, "--tolerance is 1"),
         ({"tolerance": float("nan")}, "--tolerance is nan"),
@@ -612,7 +623,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
     status, out, err = run("--answers", str(tmp_path / "key.xlsx"))
     assert (status, err) == (0, "")
-    assert out.startswith(f"{tmp_path / 'my-lesson.xlsx'}: 8 steps, 72 cells to fill in\n")
+    assert out.startswith(f"{tmp_path / 'my-lesson.xlsx'}: 4 steps, 24 cells to fill in\n")
     assert out.endswith("key.xlsx: the answers\n")
     assert list(stored_formulas(tmp_path / "my-lesson.xlsx"))  # though the settings say otherwise
     before = (tmp_path / "my-lesson.xlsx").read_bytes()
@@ -629,5 +640,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         "--force", "--blank", "Scores, Softmax.Sum", "--exam", "--plain", "--tolerance", "0.1"
     )
     assert (status, out) == (0, f"{tmp_path / 'my-lesson.xlsx'}: 4 steps, 24 cells to fill in\n")
+    status, out, _ = run("--force", "--blank", "all")
+    assert out == f"{tmp_path / 'my-lesson.xlsx'}: 8 steps, 72 cells to fill in\n"
     status, _, err = run("-o", str(tmp_path / "l.csv"))
     assert "ends in .xlsx" in err

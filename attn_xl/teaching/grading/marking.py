@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from attn_xl.graph.extent import HIDES
-from attn_xl.graph.node import Node, Numbers
+from attn_xl.graph.loops import loops_in
+from attn_xl.graph.node import Node, Numbers, walk
 from attn_xl.graph.recompute import Entered, Recomputed, recompute
 from attn_xl.spreadsheets.numerals import NOT_STORED, ErrorValue, numeral
-from attn_xl.teaching.lessons.blanks import unit_of
+from attn_xl.teaching.lessons.blanks import is_updated, unit_of
 from attn_xl.text import clean, shortened
 
 
@@ -159,9 +160,11 @@ def mark(
     """Mark a student's entries.
 
     A cell is `right` if |entered − right| ≤ tolerance · max(u, |right|), the rule of the live marks in
-    a lesson; u is `unit_of` the matrix, 1 unless all of its numbers are small. Otherwise it `followed`
-    if it is that close to what its operation gives for the student's own earlier numbers. If one of
-    those is blank, only the right number counts; a wrong matrix of one repeated number is blank.
+    a lesson; u is `unit_of` the matrix, 1 unless all of its numbers are small. Of updated weights, u
+    alone counts. Otherwise it `followed` if it is that close to what its operation gives for the
+    student's own earlier numbers. If one of those is blank, only the right number counts; a wrong
+    matrix of one repeated number is blank. In a recurrent step, a mistake that is made in every row
+    counts in the first.
 
     Args:
         results: the matrices of a computation.
@@ -187,16 +190,15 @@ def mark(
         entered[node] = Entered(cells, numbers)
     nodes = list(results)
     found = recompute(nodes, entered)
-    following = _following(nodes, entered, tolerance)
+    following, nothing = _following(nodes, entered, tolerance)
     verdicts = {
         node: [
             [
                 _verdict(
                     entries[node][row][column],
+                    _Near(node, tolerance, rounded=node not in nothing),
                     float(node.values[row, column]),
                     float(following[node][row, column]),
-                    tolerance,
-                    unit_of(node),
                 )
                 if cells[row, column]
                 else None
@@ -206,54 +208,100 @@ def mark(
         ]
         for node, cells in opened.items()
     }
+    for loop in loops_in(walk(nodes)):
+        for node in (one for one in loop.nodes if one in opened):
+            _forgive_repeated(verdicts[node], node, nodes, entered, tolerance)
     return Marking(opened, entries, verdicts, found)
+
+
+def _forgive_repeated(
+    verdicts: list[list[Verdict | None]],
+    node: Node,
+    results: Sequence[Node],
+    entered: Mapping[Node, Entered],
+    tolerance: float,
+) -> None:
+    """Count a mistake that a recurrent step repeats in every row once: all rows follow from the
+    student's own rows if a weight or bias is left out, or the outer function."""
+    wrong = [row for row, found in enumerate(verdicts) if Verdict.wrong in found]
+    if len(wrong) < 2:
+        return
+    own = entered[node]
+    givens = [one for one in walk([node]) if one.operation is None and not one.scalar]
+    left_out = ({**entered, one: Entered(np.ones(one.shape, bool), one.values * 0)} for one in givens)
+    variants = [recompute(results, changed).expected[node] for changed in left_out]
+    variants += [recompute(results, entered).expected[one] for one in node.parents[:1] if not one.name]
+    if any(
+        _agrees(own, variant, node, tolerance) for variant in variants if variant.shape == node.shape
+    ):
+        for row in wrong[1:]:
+            verdicts[row] = [one and Verdict.followed for one in verdicts[row]]
 
 
 def _following(
     results: Sequence[Node], entered: Mapping[Node, Entered], tolerance: float
-) -> Mapping[Node, Numbers]:
-    """What follows from the entries. A wrong matrix of one repeated number took no calculation, so it
-    is taken for blank, unless it follows itself from entries that are not."""
+) -> tuple[Mapping[Node, Numbers], set[Node]]:
+    """What follows from the entries, and the matrices that are taken for blank: a wrong matrix of one
+    repeated number took no calculation, unless it follows itself from entries that are not blank."""
     nothing = {node for node, one in entered.items() if _repeats(one)}
     right: Mapping[Node, Numbers] = {node: node.values for node in entered}
     while True:
-        nothing = {n for n in nothing if not _agrees(entered[n], right[n], tolerance, unit_of(n))}
+        nothing = {n for n in nothing if not _agrees(entered[n], right[n], n, tolerance, rounded=False)}
         kept = {
             node: Entered(one.cells, np.full(node.shape, np.nan)) if node in nothing else one
             for node, one in entered.items()
         }
         following = recompute(results, kept).expected
-        if not any(_agrees(entered[n], following[n], tolerance, unit_of(n)) for n in nothing):
-            return following
+        if not any(_agrees(entered[n], following[n], n, tolerance, rounded=False) for n in nothing):
+            return following, nothing
         right = following
 
 
 def _repeats(entered: Entered) -> bool:
-    """Whether the cells to fill in of a matrix hold one number throughout."""
+    """Whether the cells to fill in of a matrix hold one number throughout; of a single row or column,
+    0, since another number may well repeat in it."""
     numbers = entered.numbers[entered.cells]
-    return 1 not in entered.cells.shape and numbers.size > 1 and bool((numbers == numbers[0]).all())
+    takes_none = numbers[0] == 0 or 1 not in entered.cells.shape
+    return bool(takes_none and (numbers == numbers[0]).all())
 
 
-def _agrees(entered: Entered, right: Numbers, tolerance: float, unit: float) -> bool:
+def _agrees(
+    entered: Entered, right: Numbers, node: Node, tolerance: float, *, rounded: bool = True
+) -> bool:
     """Whether every entry of a matrix is near the right number."""
     pairs = zip(entered.numbers[entered.cells].tolist(), right[entered.cells].tolist())
-    return all(near(number, known, tolerance, unit) for number, known in pairs)
+    is_near = _Near(node, tolerance, rounded=rounded)
+    return all(is_near(number, known) for number, known in pairs)
 
 
-def near(entered: float, right: float, tolerance: float, unit: float = 1.0) -> bool:
+class _Near:
+    """`near`, of the cells of a matrix."""
+
+    def __init__(self, node: Node, tolerance: float, *, rounded: bool) -> None:
+        self._tolerance, self._unit = tolerance, unit_of(node, rounded=rounded)
+        self._relative = not is_updated(node)
+
+    def __call__(self, entered: float, right: float) -> bool:
+        return near(entered, right, self._tolerance, self._unit, relative=self._relative)
+
+
+def near(
+    entered: float, right: float, tolerance: float, unit: float = 1.0, *, relative: bool = True
+) -> bool:
     """Whether a number is within the tolerance of the right one, by the rule of the live marks; of a
     masked score, any number that hides the word is right."""
     if max(entered, right) <= HIDING and right <= HIDES:
         return True
-    return round(abs(entered - right) - tolerance * max(unit, abs(right)), 12) <= 0
+    size = max(unit, abs(right)) if relative else unit
+    return round(abs(entered - right) - tolerance * size, 12) <= 0
 
 
-def _verdict(entry: Entry, right: float, follows: float, tolerance: float, unit: float) -> Verdict:
+def _verdict(entry: Entry, is_near: _Near, right: float, follows: float) -> Verdict:
     if entry.number is None:
         return Verdict.blank if entry.blank else Verdict.not_a_number
-    if near(entry.number, right, tolerance, unit):
+    if is_near(entry.number, right):
         return Verdict.right
-    return Verdict.followed if near(entry.number, follows, tolerance, unit) else Verdict.wrong
+    return Verdict.followed if is_near(entry.number, follows) else Verdict.wrong
 
 
 def no_entries(node: Node) -> Entries:

@@ -21,7 +21,11 @@ from attn_xl.workbook.layout.placed import Block
 
 CELLS_A_STEP = 3
 """Blank cells of each step at level 1."""
+SHORT, MOST_BLANK, MOST_ROWS = 0, 40, 2
+"""The level of a lesson with `MOST_BLANK` cells or fewer, at most `MOST_ROWS` rows for each idea."""
 TOLERANCE = 0.01
+THREE_DECIMALS = 0.05
+"""The unit of which the usual tolerance is half of the third decimal."""
 SMALLEST_UNIT = -9
 """The power of ten of the smallest unit of a tolerance."""
 FEW_DIGITS = 3
@@ -33,7 +37,8 @@ class Lesson:
     """The options of a lesson.
 
     Attributes:
-        level: 1 for a few cells of each step, 2 for whole matrices, 3 for everything after the input.
+        level: 1 for a few cells of each step, 2 for whole matrices, 3 for everything after the input;
+            0 for at most 40 cells, which ask each kind of step once or twice.
         blank: the steps to leave blank, instead of a level: `Scores`, `Softmax.Sum`.
         tolerance: largest error of a correct number; relative for numbers above 1, else absolute, or
             a share of `unit_of` a matrix of small numbers.
@@ -45,7 +50,7 @@ class Lesson:
         CallError: for a value out of range.
     """
 
-    level: int = 2
+    level: int = SHORT
     blank: tuple[str, ...] = ()
     tolerance: float = TOLERANCE
     exam: bool = False
@@ -54,7 +59,7 @@ class Lesson:
     name: str = ""
 
     def __post_init__(self) -> None:
-        if self.level not in (1, 2, 3):
+        if self.level not in (SHORT, 1, 2, 3):
             raise CallError(f"--level is {self.level}; use 1, 2 or 3.")
         if not 0 < self.tolerance < 1:
             raise CallError(f"--tolerance is {self.tolerance}; use a number above 0 and below 1.")
@@ -62,13 +67,25 @@ class Lesson:
             raise CallError(f"--seed is {self.seed}; use 0 or a larger number.")
 
 
-def unit_of(node: Node) -> float:
-    """What the tolerance of a matrix is a share of: 1, or the power of ten that its numbers stay below
-    where all of them are below 0.1, as gradients may be: 0 must not count as right for each."""
-    largest = float(np.abs(node.values).max(initial=0))
+def is_updated(node: Node) -> bool:
+    """Whether it holds weights after a step of learning, which are marked by how far they moved."""
+    return node.role == "weight" and node.operation is not None
+
+
+def unit_of(node: Node, *, rounded: bool = True) -> float:
+    """What the tolerance of a matrix is a share of: 1, or less where all of its numbers are below 0.1,
+    as gradients may be; for updated weights, the same of how far they moved.
+
+    Args:
+        rounded: whether numbers with three decimals count as right; otherwise the unit is the power of
+            ten that all numbers stay below, so that 0 does not count as right for each.
+    """
+    moved = node.values - node.parents[0].values if is_updated(node) else node.values
+    largest = float(np.abs(moved).max(initial=0))
     if not 0 < largest < 0.1:
-        return 1.0
-    return float(f"1e{max(SMALLEST_UNIT, math.floor(math.log10(largest)) + 1)}")
+        return largest if is_updated(node) and largest else 1.0
+    unit = float(f"1e{max(SMALLEST_UNIT, math.floor(math.log10(largest)) + 1)}")
+    return max(unit, THREE_DECIMALS) if rounded and largest >= 0.001 else unit
 
 
 def with_blanks(layout: Layout, computation: Computation, lesson: Lesson) -> Layout:
@@ -135,21 +152,62 @@ def chosen_cells(layout: Layout, lesson: Lesson) -> dict[Node, np.ndarray]:
             alike = [b.node for b in blocks if _computed(b) and b.node.base_name in steps]
             _add_equal_cells(found, alike)
         return found
-    found = {}
-    for sheet in layout.sheets:
-        for block in () if sheet.shared else sheet.blocks:
-            node = block.node
-            if not _computed(block) or not _worth_doing(node):
-                continue
-            if lesson.level == 3:
-                found[node] = np.ones(node.shape, bool)
-            elif node.helper or (node.step is not None and node.step.recipe is recipes.COPY):
-                continue
-            else:
-                found[node] = _few(block, lesson) if lesson.level == 1 else np.ones(node.shape, bool)
+    asked = [
+        block
+        for sheet in layout.sheets
+        for block in (() if sheet.shared else sheet.blocks)
+        if _computed(block)
+        and _worth_doing(block.node)
+        and (lesson.level == 3 or not _is_aside(block.node))
+    ]
+    if lesson.level == SHORT:
+        return _short(asked, lesson)
+    found = {
+        block.node: _few(block, lesson) if lesson.level == 1 else np.ones(block.node.shape, bool)
+        for block in asked
+    }
     if lesson.exam:
         _add_equal_cells(found, list(found))
     return found
+
+
+def _is_aside(node: Node) -> bool:
+    """Whether it is a helper beside a step, or a copy."""
+    return node.helper or (node.step is not None and node.step.recipe is recipes.COPY)
+
+
+def _short(blocks: Sequence[Block], lesson: Lesson) -> dict[Node, np.ndarray]:
+    """At most `MOST_BLANK` cells, which ask each idea once or twice: whole rows of the first step with
+    it, or single cells where there are many ideas. In an exam, cells that would reveal one count."""
+    ideas: dict[object, Block] = {}
+    for block in blocks:
+        ideas.setdefault(_idea(block.node), block)
+    found: dict[Node, np.ndarray] = {}
+    for most in (MOST_BLANK, *range(MOST_BLANK // 2, 0, -4)):
+        share = max(1, most // max(1, len(ideas)))
+        found = {block.node: _rows(block, share, lesson) for block in list(ideas.values())[:most]}
+        if lesson.exam:
+            _add_equal_cells(found, [block.node for block in blocks])
+        if sum(int(cells.sum()) for cells in found.values()) <= MOST_BLANK:
+            break
+    return found
+
+
+def _idea(node: Node) -> object:
+    """What a step teaches: its recipe or, without one, its symbol without what it is of."""
+    own = node.step and node.step.recipe
+    return own or node.base_name.partition("_")[0]
+
+
+def _rows(block: Block, share: int, lesson: Lesson) -> np.ndarray:
+    """At most `share` cells of a matrix: whole rows, or some cells if no row is as short."""
+    n, m = block.node.shape
+    if share < m:
+        return _few(block, lesson, min(share, CELLS_A_STEP))
+    rng = np.random.default_rng([lesson.seed, zlib.crc32(block.name.encode())])
+    cells = np.zeros((n, m), bool)
+    cells[rng.permutation(n)[: min(MOST_ROWS, share // m)]] = True
+    return cells
 
 
 def _computed(block: Block) -> bool:
@@ -171,12 +229,12 @@ def _worth_doing(node: Node) -> bool:
     return not masks or any(mask.hides for mask in masks)
 
 
-def _few(block: Block, lesson: Lesson) -> np.ndarray:
+def _few(block: Block, lesson: Lesson, most: int = CELLS_A_STEP) -> np.ndarray:
     """Some cells of a matrix, in different rows where possible, and preferably not hidden by a mask."""
     rng = np.random.default_rng([lesson.seed, zlib.crc32(block.name.encode())])
     values = block.node.values
     n, m = values.shape
-    count = min(CELLS_A_STEP, n * m)
+    count = min(most, n * m)
     rows = [int(row) for _ in range(-(-count // n)) for row in rng.permutation(n)][:count]
     cells = np.zeros((n, m), bool)
     for row in rows:

@@ -17,7 +17,7 @@ from attn_xl.workbook.layout.layout import Layout, Sheet
 from attn_xl.workbook.layout.page import Cell, Choice, Extras, Heat, Tint
 from attn_xl.workbook.layout.placed import Block
 
-from .blanks import Lesson, unit_of
+from .blanks import Lesson, is_updated, unit_of
 from .guide import Guide, exam_introduction, guide, introduction
 from .sentences import formula_of_text, literal
 
@@ -197,7 +197,8 @@ def _mark(layout: Layout, step: Step, row: int, column: int, tolerance: float) -
     formula, missing = layout.needs(block, row, column)
     # Rounded, so that 0.51 is within 0.01 of 0.5 in every program.
     unit = np.format_float_positional(unit_of(block.node), trim="-")
-    near = f"ROUND(ABS({here}-({formula}))-{tolerance!r}*MAX({unit},ABS({formula})),12)<=0"
+    size = unit if is_updated(block.node) else f"MAX({unit},ABS({formula}))"
+    near = f"ROUND(ABS({here}-({formula}))-{tolerance!r}*{size},12)<=0"
     judged = f'IFERROR(IF({near},"{RIGHT}","{WRONG}"),"{WAITS}")'  # an error comes from an earlier step
     marked = f'IF(ISNUMBER({here}),{judged},"{NO_NUMBER}")'
     if missing:
@@ -249,7 +250,11 @@ def _cover(layout: Layout, steps: Sequence[Step], lesson: Lesson, title: str) ->
             at, 3, step.guide.question, style="attn text", wrap=True, align="left", indent=1
         )
         cells.append(question)
-        cells.append(Cell(at, 4, None, style="attn answer", open=True, wrap=True, align="left"))
+        cells.append(
+            Cell(
+                at, 4, None, style="attn answer", open=True, wrap=True, align="left", number_format="@"
+            )
+        )
         if lesson.exam:
             there = f"{quoted(step.block.place.sheet)}!{step.block.place.range}"
             whole = step.cells == step.block.node.values.size
