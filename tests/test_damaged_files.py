@@ -47,6 +47,22 @@ def lying(content: bytes, size: int) -> bytes:
     return content[: directory + 24] + size.to_bytes(4, "little") + content[directory + 28 :]
 
 
+def repeated(times: int) -> bytes:
+    """An OpenDocument sheet of one row, repeated."""
+    names = "".join(
+        f' xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+        for name in ("office", "table")
+    )
+    cell = '<table:table-cell office:value-type="float" office:value="1"/>'
+    row = f'<table:table-row table:number-rows-repeated="{times}">{cell}</table:table-row>'
+    sheet = f'<office:spreadsheet><table:table table:name="s">{row}</table:table></office:spreadsheet>'
+    content = (
+        f"<office:document-content{names}><office:body>{sheet}</office:body></office:document-content>"
+    )
+    kind = b"application/vnd.oasis.opendocument.spreadsheet"
+    return packed({"mimetype": kind, "content.xml": content.encode()})
+
+
 def outcome(command: str, path: Path) -> tuple[int, str]:
     """The exit status and the messages of a call, checked for what all must keep."""
     out = io.StringIO()
@@ -74,6 +90,9 @@ FOUND: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "no zip": ("a.xlsx", lambda: MOUSE[:2000], "a.xlsx: "),
     "one row of millions": ("a.csv", lambda: b"1," * 5_000_000, "has 1 rows and 5,000,001 columns"),
     "brackets": ("a.csv", lambda: b",a,b\ncat,1,2\nsat,3,4\n" + b")" * 100_000 + b"\n", ""),
+    "too many tables": ("a.csv", lambda: b"1,,1,,1,,1,,1\n\n" * 2_001,
+                        "more than 10,000 separate tables"),
+    "a row ten million times": ("a.ods", lambda: repeated(10_000_000), "numbers in 10,000,000 cells"),
     "a far cell": ("a.xlsx", lambda: changed(SHEET, b'r="C4"', b'r="XFD1048576"'), "far away"),
 }  # fmt: skip
 

@@ -18,6 +18,13 @@ from .unpack import DAMAGED, content_of, damaged, unpacked
 from .values import OLE, Grid, values
 
 MOST_SPANNED = 10_000_000
+MOST_REPEATED = 2_000_000
+"""Cells of an OpenDocument sheet that are stored once and repeated."""
+_ODS_ROW = re.compile(rb"<table:table-row\b([^>]*[^/>])?>(.*?)</table:table-row>", re.DOTALL)
+_ODS_CELL = re.compile(rb"<table:table-cell\b([^>]*office:value[^>]*)>")
+_ODS_ROWS, _ODS_COLUMNS = (
+    re.compile(rb'table:number-%b-repeated="(\d{1,9})"' % each) for each in (b"rows", b"columns")
+)
 """Cells, filled or blank, that the sheets of a book may span; mostly filled sheets may span more."""
 
 # A cell whose formula has no stored value, or whose value is an error: calamine returns both as blank.
@@ -99,13 +106,14 @@ def read_book(path: Path, encoding: str | None = None) -> Book:
 
 def _is_looked_at(part: str) -> bool:
     sheet = part.startswith("xl/worksheets/") and part.endswith(".xml")
-    return sheet or part in ("xl/workbook.xml", _STRINGS)
+    return sheet or part in ("xl/workbook.xml", _STRINGS, "content.xml")
 
 
 def _workbook(path: Path, shown: Path, content: bytes, parts: dict[str, bytes]) -> Book:
     if not content.startswith(b"PK"):
         return Book(shown, *values(path, shown, content), hides_formulas=True)
     strings = parts.pop(_STRINGS, b"")
+    _check_repeated(shown, parts.pop("content.xml", b""))
     sheets = Marks(content).parts()
     if _counts(strings) > max(len(strings), 1_000_000):
         raise damaged(shown, "it declares more shared strings than it has")
@@ -201,6 +209,30 @@ def _check_span(path: Path, xml: bytes, before: int) -> int:
             "rows and columns beyond the table and save the file."
         )
     return before + spanned
+
+
+def _check_repeated(path: Path, xml: bytes) -> None:
+    """Check how many numbers the rows and cells of an OpenDocument file repeat: calamine writes out
+    all of them.
+
+    Raises:
+        InputError: if they are too many.
+    """
+
+    def times(repeated: re.Pattern[bytes], attributes: bytes | None) -> int:
+        found = repeated.search(attributes or b"")
+        return int(found[1]) if found else 1
+
+    cells = 0
+    for row in _ODS_ROW.finditer(xml):
+        if b"-repeated" in row[0]:
+            wide = sum(times(_ODS_COLUMNS, cell[1]) for cell in _ODS_CELL.finditer(row[2]))
+            cells += wide * times(_ODS_ROWS, row[1])
+    if cells > MOST_REPEATED:
+        raise InputError(
+            f"{path}: repeats numbers in {cells:,} cells; at most {MOST_REPEATED:,} are read. Delete "
+            "the rows and columns beyond the table and save the file."
+        )
 
 
 def _place(cell: bytes) -> tuple[int, int]:

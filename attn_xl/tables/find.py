@@ -213,7 +213,7 @@ def _every_table(
     key = "tables", original
     if key not in book.kept:
         grid, formulas = book.grids[original], book.marks.formulas(original)
-        regions = find_regions(grid, _is_matrix_name)
+        regions = find_regions(grid, _is_matrix_name, f"{book.path}, sheet {plain!r}")
         tables = [f for r in regions if (f := _found(book, grid, r, plain, formulas)) is not None]
         corners = (span[1:] for span in said.factors(original))
         factors = Places([(a - 1, b - 1, c - 1, d - 1) for a, b, c, d in corners])

@@ -19,6 +19,7 @@ from attn_xl.spreadsheets.formulas import FormulaBook, SheetCells
 from attn_xl.spreadsheets.ranges import rectangles
 
 from .boxes import Places
+from .regions import check_number
 
 Axis = Literal["rows", "columns"]
 Corners = tuple[int, int, int, int]
@@ -193,7 +194,8 @@ class Blocks:
         self._places: dict[str, Places] = {}
         self.on: dict[str, list[Block]] = {name: [] for name in book.sheets}
         for name, sheet in book.sheets.items():
-            for block in blocks(sheet, forms):
+            for number, block in enumerate(blocks(sheet, forms)):
+                check_number(number, f"{book.path}, sheet {name!r}")
                 formula = book.formulas[int(sheet.formulas[block.places[0]])]
                 item = formula.rows, formula.columns
                 self.on[name] += [self._block(block, box, item) for box in _copied(block, item)]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from attn_xl.errors import InputError
 from attn_xl.spreadsheets.addresses import Place
 
 from .boxes import (
@@ -25,6 +26,8 @@ from .boxes import (
     union,
 )
 
+MOST_TABLES = 10_000
+"""Tables of a sheet; each takes about half a millisecond."""
 LABEL_HEADINGS = {"", "word", "words", "token", "tokens", "label", "labels", "name", "id"}
 TURNED_HEADINGS = {"dim", "dims", "dimension", "dimensions", "feature", "features", "component"}
 """Corner texts above a column of words, and above a column of dimensions."""
@@ -61,7 +64,7 @@ class Region:
         return Place(sheet, top + 1, left + 1, bottom - top + 1, right - left + 1)
 
 
-def find_regions(grid: Grid, names: Callable[[str], bool]) -> list[Region]:
+def find_regions(grid: Grid, names: Callable[[str], bool], where: str = "") -> list[Region]:
     """Find every table of numbers on a sheet, from the top left.
 
     Adjacent numbers belong together, diagonal neighbours included. Labels are the adjacent texts: a row
@@ -69,11 +72,30 @@ def find_regions(grid: Grid, names: Callable[[str], bool]) -> list[Region]:
 
     Args:
         names: whether a text is the name of a matrix rather than the label of a row or column.
+        where: the file and the sheet, for errors.
+
+    Raises:
+        InputError: if there are more than `MOST_TABLES`.
     """
     cells = kinds(grid)
     if not cells.size:
         return []
-    return _Sheet(grid, cells, names).regions()
+    sheet = _Sheet(grid, cells, names)
+    check_number(len(sheet.boxes), where)
+    return sheet.regions()
+
+
+def check_number(tables: int, where: str) -> None:
+    """Validate the number of tables of a sheet.
+
+    Raises:
+        InputError: if it is above `MOST_TABLES`.
+    """
+    if tables > MOST_TABLES:
+        raise InputError(
+            f"{where}: has more than {MOST_TABLES:,} separate tables of numbers or formulas. Copy "
+            "those to be read into a file of their own."
+        )
 
 
 def _absorbed(region: Region, crops: Places) -> bool:
