@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from attn_xl.graph.node import Graph, Node, Numbers
 from attn_xl.models import build as models
@@ -26,107 +26,11 @@ from .outputs import check_ending, check_output
 from .settings import Formulas, Model, Settings
 
 if TYPE_CHECKING:
-    from typing import Literal
-
-    from typing_extensions import Unpack
-
     from attn_xl.workbook.layout.layout import Layout
-
-    from .choices import (
-        Activation,
-        Arrangement,
-        Backbone,
-        Norm,
-        Normalize,
-        NormEpsilon,
-        NormType,
-        NormVariance,
-        Optimizer,
-        Pooling,
-        Positions,
-        RotaryPairs,
-        Switch,
-        Transform,
-    )
 
 
 _WITHOUT = re.compile(r"--without (\"[^\"]*\"|\S+?)(?=\.?(?:\s|$))")
 _OPTION = re.compile(r"(?<![^\s(])--([a-z]+(?:-[a-z]+)*)")
-
-
-class Options(TypedDict, total=False):
-    """The fields of `Settings` as keyword arguments; values of an enumeration may be given by name."""
-
-    model: (
-        Model
-        | Literal["attention", "encoder", "decoder", "encoder-decoder", "decoder-only", "similarity"]
-        | Literal["classify", "masked-language-model", "language-model"]
-        | Literal["softmax", "norm", "feed-forward", "positions"]
-    )
-    heads: int | None
-    kv_heads: int | None
-    heads_as_sheets: bool
-    attention: str | None
-    backbone: Backbone | Literal["attention", "encoder"]
-    pooling: Pooling | Literal["mean", "first", "pooler"] | None
-    unit_length: bool
-    transform: Transform | Literal["relu", "gelu", "gelu-tanh", "silu"]
-    layers: int
-    encoder_layers: int | None
-    decoder_layers: int | None
-    memory: str | None
-    causal: bool
-    padding: str | None
-    positions: Positions | Literal["none", "sinusoidal", "learned", "rotary", "alibi"]
-    rotary_pairs: RotaryPairs | Literal["half", "neighbours"]
-    rotary_base: float
-    window: int | None
-    normalize: Normalize | Literal["softmax", "sum"]
-    scale: bool
-    temperature: float | None
-    dropout: float
-    residual_dropout: float
-    generate: int | None
-    sample: bool
-    word_temperature: float
-    seed: int
-    norm: Norm | Literal["post", "pre"]
-    norm_type: NormType | Literal["layer", "rms"]
-    norm_variance: NormVariance | Literal["population", "sample"]
-    norm_epsilon: NormEpsilon | Literal["inside", "outside"]
-    bidirectional: bool
-    nonlinearity: str
-    activation: (
-        Activation | Literal["relu", "gelu", "gelu-tanh", "silu", "swiglu", "geglu", "geglu-tanh"]
-    )
-    hidden: int | None
-    epsilon: float
-    random_weights: int | None
-    loss: bool
-    steps: int
-    optimizer: Optimizer | Literal["sgd", "momentum", "adam", "adamw"]
-    rate: float
-    momentum: float
-    beta1: float
-    beta2: float
-    adam_epsilon: float
-    decay: float
-    live: int
-    train: str | None
-    live_layers: str | None
-    live_heads: str | None
-    live_rows: str | None
-    live_network: bool
-    vocabulary: str
-    head_switches: bool
-    sheets_for: str | None
-    decimals: int | None
-    influence: bool
-    controls: bool
-    switches: Switch | Literal["causal"] | None
-    layout: Arrangement | Literal["sheets", "layers", "canvas"] | None
-    canvas: bool
-    formulas: Formulas | Literal["cell", "array", "dynamic", "none"]
 
 
 def attend(
@@ -136,7 +40,7 @@ def attend(
     weights: Mapping[str, Any] | None = None,
     words: Sequence[str] | str | None = None,
     dims: Sequence[str] | str | None = None,
-    **options: Unpack[Options],
+    **options: Any,
 ) -> Computation:
     """Compute attention, or another model, for every sentence of one or more tables.
 
@@ -212,7 +116,7 @@ def learn(
     weights: Mapping[str, Any] | None = None,
     words: Sequence[str] | str | None = None,
     dims: Sequence[str] | str | None = None,
-    **options: Unpack[Options],
+    **options: Any,
 ) -> Learned:
     """Learn the weights of a model from one or more sentences.
 
@@ -262,7 +166,7 @@ class TrainedModel:
         self.folder, self.settings = checkpoint.folder, checkpoint.settings
         self.weights: Mapping[str, Table] = checkpoint.weights
 
-    def __call__(self, *texts: str, **options: Unpack[Options]) -> Computation:
+    def __call__(self, *texts: str, **options: Any) -> Computation:
         """Compute the model for texts, each of which becomes a sentence.
 
         Args:

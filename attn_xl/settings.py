@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from .choices import (
     ATTENTION,
@@ -97,6 +97,34 @@ FORMULAS_HELP = (
 )
 
 
+class Bounds(NamedTuple):
+    """The numbers that a setting takes: from `low` or above it, to `high` or below it."""
+
+    low: float
+    high: float
+    open_low: bool = False
+    open_high: bool = False
+
+    def holds(self, value: float) -> bool:
+        """Whether a number is within them; NaN is not."""
+        above = self.low < value if self.open_low else self.low <= value
+        return above and (value < self.high if self.open_high else value <= self.high)
+
+    def __str__(self) -> str:
+        low = f"above {self.low:g}" if self.open_low else f"of at least {self.low:g}"
+        if self.high == INF:
+            return low
+        if self.open_high:
+            return f"{low} and below {self.high:g}"
+        return f"from {self.low:g} to {self.high:,.0f}"
+
+
+INF = float("inf")
+COUNT, SHARE, BETWEEN = Bounds(1, 1000), Bounds(0, 1, open_high=True), Bounds(0, 1, True, True)
+POSITIVE = Bounds(0, INF, True, True)
+SEED = Bounds(0, INF)
+
+
 def _choice(
     default: Any,
     help: str,
@@ -104,6 +132,7 @@ def _choice(
     models: tuple[Model, ...] = tuple(Model),
     needs: tuple[str, ...] = (),
     cell: str = "",
+    within: Bounds | None = None,
 ) -> Any:
     """A field of `Settings`.
 
@@ -113,6 +142,7 @@ def _choice(
         needs: other settings (`dropout`), perhaps with a value (`norm=pre`); without one of them the
             setting has no effect.
         cell: the name of the workbook cell that holds the setting, or "".
+        within: the bounds of a number.
     """
     about = {
         "help": help,
@@ -120,6 +150,7 @@ def _choice(
         "models": models,
         "needs": needs,
         "cell": cell,
+        "within": within,
     }
     return field(default=default, metadata=about)
 
@@ -149,7 +180,7 @@ class Settings:
 
     model: Model = _choice(Model.attention, "The model to compute.")
     heads: int | None = _choice(
-        None, "Number of heads, for multi-head attention.", int, models=ATTENTION
+        None, "Number of heads, for multi-head attention.", int, models=ATTENTION, within=COUNT
     )
     kv_heads: int | None = _choice(
         None,
@@ -158,6 +189,7 @@ class Settings:
         int,
         models=ATTENTION,
         needs=("heads",),
+        within=COUNT,
     )
     heads_as_sheets: bool = _choice(
         False,
@@ -193,14 +225,15 @@ class Settings:
         1,
         "Number of layers of the encoder and of the decoder, or of a recurrent network.",
         models=(*STACKS, *RECURRENT),
+        within=COUNT,
     )
     encoder_layers: int | None = _choice(
         None, "Number of encoder layers; overrides --layers.", int,
-        models=(Model.encoder, Model.encoder_decoder, Model.classify, Model.masked),
+        models=(Model.encoder, Model.encoder_decoder, Model.classify, Model.masked), within=COUNT,
     )  # fmt: skip
     decoder_layers: int | None = _choice(
         None, "Number of decoder layers; overrides --layers.", int,
-        models=(Model.decoder, Model.encoder_decoder, Model.decoder_only),
+        models=(Model.decoder, Model.encoder_decoder, Model.decoder_only), within=COUNT,
     )  # fmt: skip
     memory: str | None = _choice(
         None,
@@ -242,6 +275,7 @@ class Settings:
         models=ATTENTION,
         needs=("positions=rotary",),
         cell="rotary_base",
+        within=Bounds(1, INF, True, True),
     )
     window: int | None = _choice(
         None,
@@ -251,6 +285,7 @@ class Settings:
         int,
         models=(*ATTENTION, Model.cnn),
         cell="Window",
+        within=COUNT,
     )
     normalize: Normalize = _choice(
         Normalize.softmax,
@@ -266,15 +301,21 @@ class Settings:
         float,
         models=(*ATTENTION, Model.softmax),
         cell="Temperature",
+        within=POSITIVE,
     )
     dropout: float = _choice(
-        0.0, "Share of the attention weights to set to 0.", models=ATTENTION, cell="p_dropout"
+        0.0,
+        "Share of the attention weights to set to 0.",
+        models=ATTENTION,
+        cell="p_dropout",
+        within=SHARE,
     )
     residual_dropout: float = _choice(
         0.0,
         "Share of each sublayer's output, and of the embeddings with positions, to set to 0.",
         models=STACKS,
         cell="p_residual",
+        within=SHARE,
     )
     generate: int | None = _choice(
         None,
@@ -282,6 +323,7 @@ class Settings:
         "of earlier words kept (KV cache).",
         int,
         models=(Model.decoder_only,),
+        within=COUNT,
     )
     sample: bool = _choice(
         False,
@@ -296,6 +338,7 @@ class Settings:
         models=(Model.decoder_only,),
         needs=("generate",),
         cell="word_temperature",
+        within=POSITIVE,
     )
     seed: int = _choice(
         0,
@@ -304,6 +347,7 @@ class Settings:
         models=LEARNING,
         needs=("dropout", "residual_dropout", "generate", "steps"),
         cell="Seed",
+        within=SEED,
     )
     norm: Norm = _choice(
         Norm.post,
@@ -345,18 +389,21 @@ class Settings:
         int,
         models=(*STACKS, Model.feed_forward, Model.cnn, *RECURRENT),
         needs=("random_weights", "steps"),
+        within=Bounds(1, 16_384),
     )
     epsilon: float = _choice(
         1e-5,
         "A small number that keeps a norm from dividing by 0.",
         models=(*STACKS, Model.norm),
         cell="epsilon",
+        within=BETWEEN,
     )
     random_weights: int | None = _choice(
         None,
         "Generate missing weights, small and readable, from this random seed.",
         int,
         models=(*ATTENTION, Model.feed_forward, Model.cnn, *RECURRENT),
+        within=SEED,
     )
     loss: bool = _choice(
         False,
@@ -366,7 +413,10 @@ class Settings:
         models=LEARNING,
     )
     steps: int = _choice(
-        0, "Number of steps of learning, each with its gradients; 0 does not learn.", models=LEARNING
+        0,
+        "Number of steps of learning, each with its gradients; 0 does not learn.",
+        models=LEARNING,
+        within=Bounds(0, MOST_STEPS),
     )
     optimizer: Optimizer = _choice(
         Optimizer.sgd,
@@ -374,27 +424,24 @@ class Settings:
         models=LEARNING,
         needs=("steps",),
     )
-    rate: float = _choice(0.1, "The learning rate.", models=LEARNING, needs=("steps",), cell="Rate")
+    rate: float = _choice(
+        0.1, "The learning rate.", models=LEARNING, needs=("steps",), cell="Rate", within=POSITIVE
+    )
     momentum: float = _choice(
         0.9, "Share of the earlier gradients that --optimizer momentum keeps.",
-        models=LEARNING, needs=("steps",), cell="Momentum",
-    )  # fmt: skip
+        models=LEARNING, needs=("steps",), cell="Momentum", within=SHARE)  # fmt: skip
     beta1: float = _choice(
         0.9, "Share of the earlier gradients that Adam keeps.",
-        models=LEARNING, needs=("steps",), cell="Beta1",
-    )  # fmt: skip
+        models=LEARNING, needs=("steps",), cell="Beta1", within=SHARE)  # fmt: skip
     beta2: float = _choice(
         0.999, "Share of the earlier squared gradients that Adam keeps.",
-        models=LEARNING, needs=("steps",), cell="Beta2",
-    )  # fmt: skip
+        models=LEARNING, needs=("steps",), cell="Beta2", within=SHARE)  # fmt: skip
     adam_epsilon: float = _choice(
         1e-8, "A small number that keeps Adam from dividing by 0.",
-        models=LEARNING, needs=("steps",), cell="AdamEpsilon",
-    )  # fmt: skip
+        models=LEARNING, needs=("steps",), cell="AdamEpsilon", within=BETWEEN)  # fmt: skip
     decay: float = _choice(
         0.01, "Share of the weights, times the rate, that AdamW takes away at each step.",
-        models=LEARNING, needs=("steps",), cell="Decay",
-    )  # fmt: skip
+        models=LEARNING, needs=("steps",), cell="Decay", within=SHARE)  # fmt: skip
     live: int = _choice(
         20,
         "Number of steps of learning with live formulas, the first and the last; the loss of the "
@@ -402,6 +449,7 @@ class Settings:
         "is kept as numbers.",
         models=LEARNING,
         needs=("steps",),
+        within=Bounds(1, MOST_STEPS),
     )
     train: str | None = _choice(
         None,
@@ -452,7 +500,7 @@ class Settings:
         None, "Write sheets only for these layers and heads: Enc1,Dec2,head1.", str
     )
     decimals: int | None = _choice(
-        None, "Number of decimal places to show; cells keep full precision.", int
+        None, "Number of decimal places to show; cells keep full precision.", int, within=Bounds(0, 15)
     )
     influence: bool = _choice(
         False,
@@ -487,63 +535,22 @@ class Settings:
             if value is not None or choice.default is not None:
                 object.__setattr__(self, choice.name, _read(choice, value))
 
-        def refuse(name: str, value: object, why: str) -> None:
-            raise CallError(f"--{name} is {value}; {why}")
-
-        if self.decimals is not None and not 0 <= self.decimals <= 15:
-            refuse(
-                "decimals",
-                self.decimals,
-                "it takes a whole number from 0 to 15, the decimal places of a spreadsheet number.",
-            )
-        stacks = ("layers", "encoder_layers", "decoder_layers")
-        counts = dict.fromkeys(("heads", "kv_heads", "window", "generate", *stacks), 1000)
-        for name, most in {**counts, "hidden": 16_384}.items():  # columns of a sheet
-            value = getattr(self, name)
-            if value is not None and not 1 <= value <= most:
-                why = f"it takes a whole number from 1 to {most:,}."
-                refuse(name.replace("_", "-"), value, why)
-        if self.temperature is not None and not 0 < self.temperature < float("inf"):
-            refuse("temperature", self.temperature, "it takes a number above 0.")
+            bounds = choice.metadata["within"]
+            if value is not None and bounds and not bounds.holds(getattr(self, choice.name)):
+                raise _out_of_range(choice, getattr(self, choice.name))
         if self.switches is not None and self.normalize is Normalize.sum:
-            refuse(
-                "switches",
-                self.switches.value,
-                "it needs --normalize softmax: only a softmax turns masked scores into 0.",
+            raise CallError(
+                f"--switches is {self.switches.value}; it needs --normalize softmax: only a softmax "
+                "turns masked scores into 0."
             )
-        for name in ("dropout", "residual_dropout"):
-            if not 0 <= getattr(self, name) < 1:
-                why = "it takes a number of at least 0 and below 1."
-                refuse(name.replace("_", "-"), getattr(self, name), why)
-        for name in ("epsilon", "adam_epsilon"):
-            if not 0 < getattr(self, name) < 1:
-                why = "it takes a number above 0 and below 1."
-                refuse(name.replace("_", "-"), getattr(self, name), why)
-        for name in ("momentum", "beta1", "beta2", "decay"):
-            if not 0 <= getattr(self, name) < 1:
-                refuse(name, getattr(self, name), "it takes a number of at least 0 and below 1.")
-        if not 0 < self.rate < float("inf"):
-            refuse("rate", self.rate, "it takes a number above 0.")
-        for name in ("steps", "live"):
-            least = int(name == "live")
-            if not least <= getattr(self, name) <= MOST_STEPS:
-                why = f"it takes a whole number from {least} to {MOST_STEPS:,}."
-                refuse(name, getattr(self, name), why)
         if not VOCABULARIES.fullmatch(self.vocabulary):
-            refuse("vocabulary", repr(self.vocabulary), "it takes all, used, or top: and a number.")
+            raise CallError(
+                f"--vocabulary is {self.vocabulary!r}; it takes all, used, or top: and a number."
+            )
         if self.kv_heads and self.heads and self.heads % self.kv_heads:
-            refuse("kv-heads", self.kv_heads, f"it takes a divisor of --heads {self.heads}.")
-        if not 0 < self.word_temperature < float("inf"):
-            refuse("word-temperature", self.word_temperature, "it takes a number above 0.")
-        if not 1 < self.rotary_base < float("inf"):
-            refuse("rotary-base", self.rotary_base, "it takes a number above 1.")
-        for name in ("seed", "random_weights"):
-            if (getattr(self, name) or 0) < 0:
-                refuse(
-                    name.replace("_", "-"),
-                    getattr(self, name),
-                    "it takes a whole number of at least 0.",
-                )
+            raise CallError(
+                f"--kv-heads is {self.kv_heads}; it takes a divisor of --heads {self.heads}."
+            )
 
     def __repr__(self) -> str:
         changed = [
@@ -692,6 +699,12 @@ class Settings:
     def _differs(self, name: str) -> bool:
         """Whether a setting differs from its default."""
         return bool(getattr(self, name) != _field(name).default)
+
+
+def _out_of_range(choice: Field[Any], value: float) -> CallError:
+    whole = "whole " if choice.metadata["kind"] is int else ""
+    name = choice.name.replace("_", "-")
+    return CallError(f"--{name} is {value}; it takes a {whole}number {choice.metadata['within']}.")
 
 
 def _field(name: str) -> Field[Any]:

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Mapping
-from dataclasses import fields
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,6 @@ from conftest import ROOT, SAMPLES, thorough, verify
 
 import attn_xl
 from attn_xl import AttnXlError, CallError, Computation, Graph, InputError, Matrix, Settings, attend
-from attn_xl.api import Options
 from attn_xl.cli.main import main
 from attn_xl.errors import ShapeError, WrongTypeError
 from attn_xl.labelled import MissingLibraryError
@@ -339,7 +337,6 @@ def test_options_are_keywords() -> None:
     assert computation.settings == Settings(causal=True, heads=3, random_weights=1)
     assert attend(X, model="encoder", random_weights=2).title.startswith("Encoder")
     assert attend(X, Settings(causal=True), scale=False).settings == Settings(causal=True, scale=False)
-    assert Options.__annotations__.keys() == {field.name for field in fields(Settings)}
 
 
 def test_an_option_wins_over_the_workbooks_own() -> None:
