@@ -91,10 +91,6 @@ _OF_SCORES = (
     "heads", "heads_as_sheets", "padding", "causal", "normalize", "scale", "temperature", "switches"
 )  # fmt: skip
 """Settings of the scores and of the heads that compute them."""
-FORMULAS_HELP = (
-    "A live formula in every cell (cell); one formula per matrix, as an array formula (array) or as "
-    "one that spills in Excel 365 (dynamic); or values only (none)."
-)
 
 
 class Bounds(NamedTuple):
@@ -179,9 +175,7 @@ class Settings:
     """
 
     model: Model = _choice(Model.attention, "The model to compute.")
-    heads: int | None = _choice(
-        None, "Number of heads, for multi-head attention.", int, models=ATTENTION, within=COUNT
-    )
+    heads: int | None = _choice(None, "Number of heads.", int, models=ATTENTION, within=COUNT)
     kv_heads: int | None = _choice(
         None,
         "Number of heads of keys and values, each shared by a group of heads (grouped-query "
@@ -204,9 +198,9 @@ class Settings:
     )
     pooling: Pooling | None = _choice(
         None,
-        "One vector for the sentence: the mean of its words' vectors, the first word's, or the first "
-        "word's through a layer of its own (pooler). A classifier takes the mean by default, an "
-        "encoder adds none.",
+        "One vector for the sentence. The mean of its words' vectors, the first word's, or the "
+        "first word's through a layer of its own (pooler). A classifier takes the mean by "
+        "default, an encoder adds none.",
         Pooling,
         models=(Model.classify, Model.encoder),
     )
@@ -223,7 +217,7 @@ class Settings:
     )
     layers: int = _choice(
         1,
-        "Number of layers of the encoder and of the decoder, or of a recurrent network.",
+        "Number of layers, or of encoder and decoder layers each.",
         models=(*STACKS, *RECURRENT),
         within=COUNT,
     )
@@ -237,15 +231,14 @@ class Settings:
     )  # fmt: skip
     memory: str | None = _choice(
         None,
-        "The sheet with the words that the other sentences attend to (the source of an "
-        "encoder-decoder).",
+        "The sheet with the words that the others attend to (cross-attention).",
         str,
         models=(Model.attention, Model.decoder, Model.encoder_decoder),
     )
     attention: str | None = _choice(
         None,
-        "The sheet with given attention weights (0 and 1, or any others) to use in place of softmax; "
-        "A stands for A_1, A_2, ... if there is a sheet for each head.",
+        "The sheet with given attention weights, in place of softmax. A stands for A_1, A_2, "
+        "... if there is a sheet for each head.",
         str,
         models=(Model.attention,),
     )
@@ -258,8 +251,8 @@ class Settings:
     )
     positions: Positions = _choice(
         Positions.none,
-        "Positions: added to the embeddings (sinusoidal; learned, from W_P), as rotations of queries "
-        "and keys (rotary), or as a penalty on distant words (alibi).",
+        "How positions enter. They are added to the embeddings (sinusoidal; learned, from W_P), "
+        "rotate queries and keys (rotary), or are a penalty on distant words (alibi).",
         models=(*ATTENTION, Model.similarity),
     )
     rotary_pairs: RotaryPairs = _choice(
@@ -279,9 +272,9 @@ class Settings:
     )
     window: int | None = _choice(
         None,
-        "In attention, a sliding window: each word looks at no more than this many words, itself and "
-        "those just before it; without a causal mask, as many after it. In a convolution, the number "
-        "of neighbouring words that it sees, by default 3.",
+        "How many words each word sees. In attention, itself and those just before it; without "
+        "a causal mask, as many after it. In a convolution, the number of neighbouring words, "
+        "by default 3.",
         int,
         models=(*ATTENTION, Model.cnn),
         cell="Window",
@@ -319,15 +312,15 @@ class Settings:
     )
     generate: int | None = _choice(
         None,
-        "Number of words that the language model then writes, one at a time, with the keys and values "
-        "of earlier words kept (KV cache).",
+        "Number of words that a language model then writes. Each is computed alone, with the "
+        "keys and values of earlier words kept (KV cache).",
         int,
         models=(Model.decoder_only,),
         within=COUNT,
     )
     sample: bool = _choice(
         False,
-        "Draw each new word by its probability, instead of taking the most probable one.",
+        "Draw new words by their probability. Otherwise the most probable one is taken.",
         models=(Model.decoder_only,),
         needs=("generate",),
         cell="Sample",
@@ -342,8 +335,8 @@ class Settings:
     )
     seed: int = _choice(
         0,
-        "Random seed for dropout, for new words, and for the initial weights of learning that are not "
-        "given.",
+        "Random seed. It is used for dropout, for new words, and for the initial weights of "
+        "learning that are not given.",
         models=LEARNING,
         needs=("dropout", "residual_dropout", "generate", "steps"),
         cell="Seed",
@@ -351,7 +344,7 @@ class Settings:
     )
     norm: Norm = _choice(
         Norm.post,
-        "Apply the norm before each sublayer (pre) or after adding its output (post).",
+        "The norm's place: after a sublayer or before it.",
         models=STACKS,
     )
     norm_type: NormType = _choice(
@@ -372,8 +365,7 @@ class Settings:
     )
     activation: Activation = _choice(
         Activation.relu,
-        "The activation function of the feed-forward network; swiglu, geglu and geglu-tanh multiply by "
-        "a gate, W_G.",
+        "The feed-forward network's function. swiglu, geglu and geglu-tanh multiply by a gate, W_G.",
         models=(*STACKS, Model.feed_forward),
     )
     bidirectional: bool = _choice(
@@ -384,8 +376,8 @@ class Settings:
     )
     hidden: int | None = _choice(
         None,
-        "With --random-weights, the width of the feed-forward network or of the hidden state, or the "
-        "number of filters.",
+        "Width of random hidden layers. With --random-weights, the width of the feed-forward "
+        "network or of the hidden state, or the number of filters.",
         int,
         models=(*STACKS, Model.feed_forward, Model.cnn, *RECURRENT),
         needs=("random_weights", "steps"),
@@ -400,7 +392,7 @@ class Settings:
     )
     random_weights: int | None = _choice(
         None,
-        "Generate missing weights, small and readable, from this random seed.",
+        "Generate missing weights from this seed. They are small and readable.",
         int,
         models=(*ATTENTION, Model.feed_forward, Model.cnn, *RECURRENT),
         within=SEED,
@@ -414,7 +406,7 @@ class Settings:
     )
     steps: int = _choice(
         0,
-        "Number of steps of learning, each with its gradients; 0 does not learn.",
+        "Number of steps of learning. Each has its gradients; 0 does not learn.",
         models=LEARNING,
         within=Bounds(0, MOST_STEPS),
     )
@@ -444,9 +436,8 @@ class Settings:
         models=LEARNING, needs=("steps",), cell="Decay", within=SHARE)  # fmt: skip
     live: int = _choice(
         20,
-        "Number of steps of learning with live formulas, the first and the last; the loss of the "
-        "others "
-        "is kept as numbers.",
+        "Steps with live formulas, the first and the last. The losses of the others are kept as "
+        "numbers.",
         models=LEARNING,
         needs=("steps",),
         within=Bounds(1, MOST_STEPS),
@@ -480,60 +471,65 @@ class Settings:
     )
     live_network: bool = _choice(
         True,
-        "Write feed-forward networks as formulas; otherwise what they give enters as values.",
+        "Write feed-forward networks as formulas. Otherwise what they give enters as values.",
         models=STACKS,
     )
     vocabulary: str = _choice(
         "all",
-        "Words that a language model chooses from: all; those of the text (used); or the 50 most "
-        "probable "
-        "ones (top:50). The others enter as one number, so that the probabilities stay exact.",
+        "Words to choose from: all, used (in the text), top:50. The others enter as one number, "
+        "so that the probabilities stay exact.",
         str,
         models=LANGUAGE,
     )
     head_switches: bool = _choice(
         False,
-        "Add a cell for each head to Controls: 0 removes what the head gives.",
+        "Add a cell for each head that removes it. The cell on Controls is 1; 0 removes what "
+        "the head gives.",
         models=STACKS,
     )
     sheets_for: str | None = _choice(
         None, "Write sheets only for these layers and heads: Enc1,Dec2,head1.", str
     )
     decimals: int | None = _choice(
-        None, "Number of decimal places to show; cells keep full precision.", int, within=Bounds(0, 15)
+        None, "Decimal places to show. Cells keep full precision.", int, within=Bounds(0, 15)
     )
     influence: bool = _choice(
         False,
-        "Add a sheet Influence: how strongly each word of the output depends on each word of the "
-        "input.",
+        "Add a sheet of how words depend on each other. Influence: how strongly each word of "
+        "the output depends on each word of the input.",
         models=(*ATTENTION, Model.cnn, *RECURRENT),
     )
     controls: bool = _choice(False, "Add a Controls sheet with cells for scale, temperature and mask.")
     switches: Switch | None = _choice(
         None,
-        "Add a switch, initially off, for a mask that hides later words.",
+        "Add a switch for a mask. It is initially off, and hides later words.",
         Switch,
         models=ATTENTION,
     )
     layout: Arrangement | None = _choice(
         None,
-        "One sheet per matrix (sheets), one diagram per layer (layers), or one sheet for all matrices "
-        "(canvas). Default: sheets, or layers from 40 matrices on.",
+        "How matrices are arranged. One sheet per matrix (sheets), one diagram per layer "
+        "(layers), or one sheet for all matrices (canvas). Default: sheets, or layers from 40 "
+        "matrices on.",
         Arrangement,
     )
     canvas: bool = _choice(
-        True, "With one sheet per matrix, also draw all matrices on the sheet Canvas, if they fit."
+        True,
+        "Also draw all matrices on one sheet. With one sheet per matrix, they are drawn on the "
+        "sheet Canvas, if they fit.",
     )
     formulas: Formulas = _choice(
         Formulas.cell,
-        FORMULAS_HELP,
+        "What cells hold. A live formula in every cell (cell); one formula per matrix, as an "
+        "array formula (array) or as one that spills in Excel 365 (dynamic); or values only "
+        "(none).",
     )
 
     def __post_init__(self) -> None:
         for choice in fields(self):
             value = getattr(self, choice.name)
             if value is not None or choice.default is not None:
-                object.__setattr__(self, choice.name, _read(choice, value))
+                object.__setattr__(self, choice.name, read_value(choice, value))
 
             bounds = choice.metadata["within"]
             if value is not None and bounds and not bounds.holds(getattr(self, choice.name)):
@@ -596,7 +592,7 @@ class Settings:
                     f"{where}: there is no setting {written_name!r}. "
                     f"{nearest(name.replace('_', '-'), names)}"
                 )
-            from_workbook[name] = _read(known[name], value, where)
+            from_workbook[name] = read_value(known[name], value, where)
         given = {name: value for name, value in given.items() if value is not None}
         as_written, result = cls(**from_workbook), cls(**{**from_workbook, **given})
         idle: set[str] = set()
@@ -722,7 +718,7 @@ CELLS = {choice.name: choice.metadata["cell"] for choice in fields(Settings) if 
 """Names of the workbook cells that hold settings, by setting."""
 
 
-def _read(setting: Field[Any], value: Any, where: str = "") -> Any:
+def read_value(setting: Field[Any], value: Any, where: str = "") -> Any:
     """Convert a value, possibly a text, number or boolean of a spreadsheet, to the type of a setting.
     `where` is its place for error messages, or "" for the call."""
     kind = setting.metadata["kind"]

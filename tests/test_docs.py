@@ -15,10 +15,9 @@ from xml.etree import ElementTree
 import openpyxl
 import pytest
 from conftest import ROOT, SAMPLES, thorough
-from typer.main import get_command
 
 from attn_xl.cli import commands
-from attn_xl.cli.main import app, main
+from attn_xl.cli.main import main
 
 sys.path.insert(0, str(ROOT / "docs"))
 import examples
@@ -105,7 +104,7 @@ def test_the_example_in_the_help_of_each_command_runs(
     run("teach samples/by-hand.xlsx --roster samples/class.csv -o class --answers class-answers.xlsx")
     Path("homework").mkdir()
     run("convert samples/politics.xlsx -o homework/one.xlsx")
-    for name, command in [("convert", get_command(app)), *COMMANDS.items()]:
+    for name, command in COMMANDS.items():
         example = command.epilog.replace("\\", "").removeprefix("Example:  attn-xl ")
         assert example.startswith(f"{name} ")
         run(example)

@@ -8,10 +8,17 @@ from importlib import import_module
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 from typer.main import get_command
 
-from .words import LayersCommand, ModelsCommand, SentencesCommand, WeightsCommand, WordsCommand
+from .command import (
+    Command,
+    LayersCommand,
+    ModelsCommand,
+    SentencesCommand,
+    WeightsCommand,
+    WordsCommand,
+)
 
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 
@@ -28,7 +35,7 @@ class Entry:
     help: str
     example: str
     module: str = ""
-    kind: type[TyperCommand] = TyperCommand
+    kind: type[Command] = Command
 
 
 COMMANDS = {
@@ -37,78 +44,100 @@ COMMANDS = {
         "samples/mouse.xlsx -o mouse.xlsx --template print",
     ),
     "similarity": Entry(
-        "Write the dot product, magnitudes, cosine and angle of every pair of words as live formulas.",
+        "Compare every two words: dot product, magnitudes, cosine, angle.",
         "samples/politics.xlsx -o angles.xlsx",
         module="convert",
     ),
     "learn": Entry(
-        "Write every step of learning as live formulas: forward, loss, gradients and new weights.",
+        "Train a model step by step, with every gradient.",
         "samples/learning.xlsx --steps 20 --rate 1",
         kind=WeightsCommand,
     ),
-    "model": Entry(
-        "Write a trained model and a text as a workbook of live formulas.",
-        'samples/tiny-model --text "the cat chased the mouse and the"',
-        kind=LayersCommand,
-    ),
     "compare": Entry(
-        "Write the same sentences through several models: how far each can see, and what it costs.",
+        "Compare models on the same sentences: how far each can see.",
         "samples/rnn.xlsx --models cnn rnn lstm gru attention",
         kind=ModelsCommand,
     ),
+    "model": Entry(
+        "Write a trained model and a text: BERT, GPT-2, Llama, ...",
+        'samples/tiny-model --text "the cat chased the mouse and the"',
+        kind=LayersCommand,
+    ),
     "show": Entry(
-        "Print the matrices of attention in the terminal.",
+        "Print matrices in the terminal.",
         "samples/mouse.xlsx --step Softmax --sheet pets",
     ),
+    "explain": Entry(
+        "Explain how one number was computed.",
+        'samples/mouse.xlsx "pets.Softmax[mouse, cat]" --depth 2',
+    ),
     "inspect": Entry(
-        "List the tables of a file, what each is used for and why, and the command that converts it.",
+        "List the tables of a file, and what each is used for.",
         "samples/mouse.xlsx",
     ),
-    "explain": Entry(
-        "Explain how one number was computed, with the values substituted.",
-        r'samples/mouse.xlsx "pets.Softmax\[mouse, cat]" --depth 2',
+    "teach": Entry(
+        "Write a lesson with blanks that marks what students fill in.",
+        "samples/mouse.xlsx -o lesson.xlsx --level 1 --answers key.xlsx",
+    ),
+    "grade": Entry(
+        "Mark the lessons that students submitted.",
+        "class -o grades.xlsx --answers class-answers.xlsx --feedback feedback",
     ),
     "new": Entry(
-        "Write an input workbook whose numbers are easy to compute with by hand.",
+        "Write an input whose numbers are easy to compute with by hand.",
         '--words "the cat chased the mouse" --dims 4 --seed 7',
         kind=SentencesCommand,
     ),
-    "teach": Entry(
-        "Write a lesson: a workbook with blanks that marks what students fill in.",
-        "samples/mouse.xlsx -o lesson.xlsx --level 1 --answers key.xlsx",
-    ),
     "vectors": Entry(
-        "Extract words from pre-trained word vectors into an input workbook.",
+        "Pick words from GloVe, word2vec or fastText files.",
         'samples/vectors.txt --words "florida california truth" --pca 2',
         kind=WordsCommand,
     ),
-    "grade": Entry(
-        "Mark the lessons that students submitted, each step from the student's own earlier numbers.",
-        "class/*.xlsx -o grades.xlsx --answers class-answers.xlsx --feedback feedback",
+    "settings": Entry(
+        "List every setting, with its values.",
+        "rotary",
     ),
+}
+GROUPS = {
+    "Workbooks": ("convert", "similarity", "learn", "compare", "model"),
+    "Look closer": ("show", "explain", "inspect"),
+    "Teach": ("teach", "grade"),
+    "Inputs": ("new", "vectors", "settings"),
 }
 
 
 class Commands(TyperGroup):
-    """The group of all commands; only the one that is called has options."""
+    """The group of all commands; only the one that is called has options. A file in place of a command
+    is converted."""
 
     def __init__(self, **attributes: Any) -> None:
         listed = {name: entry.kind(name, help=entry.help) for name, entry in COMMANDS.items()}
         super().__init__(**{**attributes, "commands": listed})
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        if args[0] not in self.commands and (args[0] == "-" or set("./\\") & set(args[0])):
+            args = ["convert", *args]
         name, command, rest = super().resolve_command(ctx, args)
         return name, command and load(str(command.name)), rest
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        lines = ["Attention, step by step, as live spreadsheet formulas.", ""]
+        lines += ["  attn-xl FILE   writes every matrix of a spreadsheet's sentences as formulas", ""]
+        for group, names in GROUPS.items():
+            lines += [f"{group}:", *(f"  {name:10}  {COMMANDS[name].help}" for name in names)]
+        lines += ["", "attn-xl COMMAND --help lists its options; attn-xl --version prints the version."]
+        formatter.write("\n".join(lines) + "\n")
 
-def load(name: str) -> TyperCommand:
+
+def load(name: str) -> Command:
     """A command with its options."""
     entry = COMMANDS[name]
     module = import_module(f".{entry.module or name}", __package__)
     app = typer.Typer(add_completion=False, context_settings=SETTINGS)
-    app.command(
-        name, cls=entry.kind, help=entry.help, epilog=f"Example:  attn-xl {name} {entry.example}"
-    )(getattr(module, name))
+    function = getattr(module, name)
+    epilog = f"Example:  attn-xl {name} {entry.example}"
+    app.command(name, cls=entry.kind, help=entry.help, epilog=epilog)(function)
     command = get_command(app)
-    assert isinstance(command, TyperCommand)
+    assert isinstance(command, Command)
+    command.settings = getattr(function, "settings", {})
     return command

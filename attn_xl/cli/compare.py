@@ -17,7 +17,10 @@ SHOWN = ("decimals", "layout", "canvas", "formulas")
 """The settings that say how a workbook looks, not what it computes."""
 
 
-@with_settings("model", "influence", "controls", "switches", "steps", "sheets_for")
+@with_settings(
+    "heads", "layers", "causal", "window", "positions", "hidden", "random_weights", "seed", *SHOWN,
+    leave_out=("model", "influence", "controls", "switches", "steps", "sheets_for"),
+)  # fmt: skip
 def compare(
     file: File,
     options: dict[str, Any],

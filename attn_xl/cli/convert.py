@@ -16,6 +16,7 @@ from attn_xl.settings import Model, Settings
 from attn_xl.text import say
 
 from .options import (
+    OF_OUTPUT,
     Files,
     Force,
     Jobs,
@@ -28,7 +29,12 @@ from .options import (
 )
 
 
-@with_settings("controls")
+@with_settings(
+    "model", "heads", "layers", "causal", "padding", "positions", "window", "memory", "attention",
+    "scale", "temperature", "norm", "activation", "dropout", "random_weights", "generate", "seed",
+    "influence", "decimals", "formulas", "layout",
+    leave_out=("controls",),
+)  # fmt: skip
 def convert(
     file: Files,
     options: dict[str, Any],
@@ -43,9 +49,7 @@ def convert(
     write_workbooks(file, output, "attention", template, force, options, reading, jobs)
 
 
-@with_settings(
-    *(f.name for f in fields(Settings) if f.name not in ("decimals", "formulas", "layout", "canvas"))
-)
+@with_settings(*OF_OUTPUT, leave_out=[f.name for f in fields(Settings) if f.name not in OF_OUTPUT])
 def similarity(
     file: Files,
     options: dict[str, Any],

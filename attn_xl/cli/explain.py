@@ -17,16 +17,15 @@ DECIMALS = 3
 MOST_TERMS = 12
 
 
-@with_settings("formulas", "sheets_for", "controls")
+@with_settings("model", "heads", "causal", "decimals", leave_out=("formulas", "sheets_for", "controls"))
 def explain(
     file: File,
     cell: Annotated[
         str,
         typer.Argument(
             metavar="CELL",
-            # The backslashes keep rich from parsing the brackets as markup.
-            help=r'The number to explain: "Softmax\[mouse, cat]", "pets.Softmax\[1, 3]" or '
-            r'"Softmax.Sum\[the#2]"; or its cell in the workbook that convert writes: '
+            help=r'The number to explain: "Softmax[mouse, cat]", "pets.Softmax[1, 3]" or '
+            r'"Softmax.Sum[the#2]"; or its cell in the workbook that convert writes: '
             "'pets.Softmax!D5'.",
         ),
     ],

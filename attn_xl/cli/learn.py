@@ -27,7 +27,11 @@ from .options import (
 from .progress import progress_bar
 
 
-@with_settings("controls", "loss", "train")
+@with_settings(
+    "steps", "rate", "optimizer", "live", "momentum", "beta1", "beta2", "adam_epsilon", "decay", "seed",
+    "model", "heads", "layers", "causal", "decimals",
+    leave_out=("controls", "loss", "train"),
+)  # fmt: skip
 def learn(
     file: File,
     options: dict[str, Any],

@@ -20,9 +20,6 @@ from .commands import SETTINGS, Commands
 
 app = typer.Typer(
     cls=Commands,
-    help="Attention, step by step, as live spreadsheet formulas.",
-    epilog="Example:  attn-xl convert samples/mouse.xlsx",
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings=SETTINGS,
 )
@@ -70,7 +67,11 @@ def main(args: Sequence[str] | None = None) -> None:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     try:
         try:
-            status = app(args, prog_name="attn-xl", standalone_mode=False)
+            status = app(
+                list(sys.argv[1:] if args is None else args) or ["--help"],
+                prog_name="attn-xl",
+                standalone_mode=False,
+            )
         except SystemExit as end:
             if isinstance(end.__context__, BrokenPipeError):  # typer makes it status 1
                 raise end.__context__ from None
@@ -103,8 +104,6 @@ def main(args: Sequence[str] | None = None) -> None:
             _fail(STOPPED, 128 + caught[0])
         if not hasattr(error, "format_message"):  # only typer's own errors are mistakes in the call
             raise
-        if not error.format_message():  # called without arguments: typer has printed the help
-            sys.exit(getattr(error, "exit_code", 2))
         usage = getattr(error, "ctx", None)
         hint = f" Try '{usage.command_path} --help'." if usage else ""
         text = error.format_message()

@@ -12,17 +12,17 @@ from attn_xl.errors import InputError, TooLargeError
 from attn_xl.settings import LANGUAGE, Settings
 
 from .convert import write_workbooks
-from .options import Force, Plain, Template, Text, with_settings
+from .options import Force, Plain, Template, option, with_settings
 
 KEPT = (
-    "model", "pooling", "unit_length",
-    "generate", "sample", "word_temperature", "seed", "temperature", "vocabulary", "influence",
-    "head_switches", "live_network", "decimals", "formulas", "layout", "canvas",
+    "generate", "sample", "word_temperature", "seed", "temperature", "vocabulary", "head_switches",
+    "influence", "decimals", "formulas", "layout", "model", "pooling", "unit_length", "live_network",
+    "canvas",
 )  # fmt: skip
 """Settings that a trained model leaves open; the others are in its config."""
 
 
-@with_settings(*(f.name for f in fields(Settings) if f.name not in KEPT))
+@with_settings(*KEPT[:11], leave_out=[f.name for f in fields(Settings) if f.name not in KEPT])
 def model(
     folder: Annotated[
         Path,
@@ -32,7 +32,9 @@ def model(
         ),
     ],
     options: dict[str, Any],
-    text: Text = None,
+    text: Annotated[
+        list[str] | None, option("--text", metavar="TEXT", help="A text to compute. May be repeated.")
+    ] = None,
     layers: Annotated[
         list[str] | None,
         typer.Option(

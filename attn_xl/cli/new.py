@@ -9,8 +9,8 @@ import typer
 
 from attn_xl.text import listed, say
 
+from .command import WORDS
 from .options import Force
-from .words import WORDS
 
 
 def new(

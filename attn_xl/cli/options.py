@@ -13,29 +13,32 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from attn_xl.errors import CallError, InputError
-from attn_xl.settings import Settings
+from attn_xl.errors import CallError, InputError, nearest
+from attn_xl.settings import Settings, read_value
 
 if TYPE_CHECKING:
     from attn_xl.models.computation import Computation
     from attn_xl.tables.survey import Tables
 
-FILE_HELP = (
-    "A spreadsheet (.xlsx, .xlsm, .xlsb, .xls, .ods), .csv or .tsv; - reads standard "
-    "input. The table has one word per row and one dimension per column, anywhere "
-    "on a sheet. Weights are found by a label or sheet name W_Q, W_K or W_V."
-)
-File = Annotated[Path, typer.Argument(metavar="FILE", help=FILE_HELP)]
+OUTPUT, READ, MODEL = "What to write", "What to read", "What to compute"
+"""Headings of the help."""
+OF_OUTPUT = "decimals", "formulas", "layout", "canvas"
+"""Settings of how results look."""
+File = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        help="A spreadsheet (.xlsx, .xlsm, .xlsb, .xls, .ods), .csv or .tsv; - reads standard input. "
+        "One word per row, one dimension per column, anywhere on a sheet.",
+    ),
+]
 Files = Annotated[
     list[Path],
     typer.Argument(
         metavar="FILE...",
-        help="One or more spreadsheets. Each sheet holds a table with one word per row and one "
-        "dimension per column; optional sheets W_Q, W_K and W_V hold weights.",
+        help="Spreadsheets. Each sheet holds a table with one word per row and one dimension per "
+        "column; sheets W_Q, W_K and W_V hold weights.",
     ),
-]
-Jobs = Annotated[
-    int | None, typer.Option(help="Number of files to process in parallel. Default: one per core.")
 ]
 
 
@@ -49,152 +52,162 @@ class Direction(str, Enum):
         return self.value
 
 
-Output = Annotated[
-    Path | None,
-    typer.Option(
-        "-o",
-        "--output",
-        help="The workbook to write; with several inputs, the folder. Default: NAME-attention.xlsx or "
-        "NAME-similarity.xlsx beside the input.",
-    ),
-]
-
-
 def template_names() -> list[str]:
     from attn_xl.workbook.templates import shipped
 
     return list(shipped())
 
 
+def option(
+    *names: str, help: str, panel: str = OUTPUT, metavar: str | None = None, complete: Any = None
+) -> Any:
+    """An option of a command line, under a heading of its help."""
+    return typer.Option(
+        *names, help=help, metavar=metavar, autocompletion=complete, rich_help_panel=panel
+    )
+
+
+Jobs = Annotated[int | None, option(help="Files to process in parallel. Default: one per core.")]
+Output = Annotated[
+    Path | None,
+    option(
+        "-o",
+        "--output",
+        help="The workbook, or the folder of several. Default: beside the input.",
+    ),
+]
 Template = Annotated[
     str,
-    typer.Option(
-        metavar="FILE",
-        help="The look of the workbook: article, print, or the path of your own template.",
-        autocompletion=template_names,
+    option(
+        help="The look: article, print, or your own workbook.", metavar="FILE", complete=template_names
     ),
 ]
-Plain = Annotated[bool, typer.Option("--plain", help="Omit the Controls sheet and all charts.")]
-Range = Annotated[
+Plain = Annotated[bool, option("--plain", help="Omit the Controls sheet and all charts.")]
+Force = Annotated[bool, option("--force", help="Replace an existing output.")]
+READING = {
+    "range": Annotated[
+        list[str] | None,
+        option("--range", metavar="RANGE", panel=READ,
+               help="Where a sentence is: 'Sheet!B3:F9'; or weights: 'W_Q=Sheet!B3:F9'."),
+    ],
+    "sheet": Annotated[
+        list[str] | None,
+        option("--sheet", metavar="NAME", panel=READ, help="Use only this sheet. May be repeated."),
+    ],
+    "words_in": Annotated[
+        Direction | None,
+        option("--words-in", panel=READ, help="Where words are: rows or columns. Default: detected."),
+    ],
+    "without": Annotated[
+        list[str] | None,
+        option("--without", metavar="NAME", panel=READ, help="Ignore these weights: W_1, or Enc2."),
+    ],
+    "weights": Annotated[
+        Path | None,
+        option("--weights", metavar="PATH", panel=READ,
+               help="Weights: a .safetensors file, or a trained model's folder."),
+    ],
+    "text": Annotated[
+        list[str] | None,
+        option("--text", metavar="TEXT", panel=READ, help="For a trained model as FILE: the text."),
+    ],
+    "encoding": Annotated[
+        str | None,
+        option("--encoding", metavar="NAME", panel=READ,
+               help="Encoding of a text file. Default: detected, or Windows-1252."),
+    ],
+}  # fmt: skip
+"""The options of `read_tables`."""
+Set = Annotated[
     list[str] | None,
-    typer.Option(
-        "--range",
-        metavar="RANGE",
-        help="The range of a sentence, labels included: 'Sheet!B3:F9', or the name of a range or "
-        "table. 'W_Q=Sheet!B3:F9' gives the range of a weight. May be repeated.",
+    option(
+        "--set",
+        metavar="NAME=VALUE",
+        panel=MODEL,
+        help="Any other setting; see attn-xl settings.",
     ),
 ]
-WordsIn = Annotated[
-    Direction | None,
-    typer.Option(
-        "--words-in",
-        help="Whether words are in rows or in columns. Default: detected from labels or weights.",
-    ),
-]
-Sheets = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--sheet",
-        metavar="NAME",
-        help="Use only the sentences and weights of this sheet. May be repeated.",
-    ),
-]
-Without = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--without",
-        metavar="NAME",
-        help="Ignore these weights: W_1, or Enc2 for all weights of a layer. May be repeated.",
-    ),
-]
-Encoding = Annotated[
-    str | None,
-    typer.Option(
-        "--encoding",
-        metavar="NAME",
-        help="The encoding of a text file: windows-1251, gbk, ... Default: detected, or Windows-1252.",
-    ),
-]
-Text = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--text",
-        metavar="TEXT",
-        help="With the folder of a trained model as FILE: the text to compute. May be repeated.",
-    ),
-]
-WeightsFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--weights",
-        metavar="PATH",
-        help="Take the weights from a .safetensors file, or from the folder of a trained model; a "
-        "config.json there gives the settings.",
-    ),
-]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing output file.")]
 Command = Callable[..., None]
 
 
-def with_settings(*leave_out: str) -> Callable[[Command], Command]:
-    """Add an option for every setting to a command, which receives their values as `options`.
+def with_settings(*own: str, leave_out: Sequence[str] = ()) -> Callable[[Command], Command]:
+    """Give a command the settings, whose values it receives as `options`: `own` as options of their
+    own, all others by --set NAME=VALUE.
 
     A command with a parameter `reading` also gets the options of `read_tables`, collected there:
     --range, --words-in, --without, --encoding, --text, --weights and, unless the command defines its
     own, --sheet.
 
     Args:
-        leave_out: settings that do not become options.
+        own: the settings with options, in the order of the help.
+        leave_out: settings that the command does not take.
     """
 
     def decorate(command: Command) -> Command:
-        own = inspect.signature(command, eval_str=True).parameters
-        settings = [f for f in fields(Settings) if f.name not in leave_out and "options" in own]
-        reads = (
-            {
-                "range": Range,
-                "words_in": WordsIn,
-                "sheet": Sheets,
-                "without": Without,
-                "encoding": Encoding,
-                "text": Text,
-                "weights": WeightsFile,
-            }
-            if "reading" in own
-            else {}
-        )
-        if "sheet" in own:
+        parameters = inspect.signature(command, eval_str=True).parameters
+        takes = "options" in parameters
+        settings = {f.name: f for f in fields(Settings) if takes and f.name not in leave_out}
+        reads = dict(READING) if "reading" in parameters else {}
+        if "sheet" in parameters:
             reads.pop("sheet", None)
 
         @wraps(command)
         def run(**given: Any) -> None:
-            if "reading" in own:
+            if "reading" in parameters:
                 values = {option: given.pop(option) for option in reads}
                 given["reading"] = {name: value for name, value in values.items() if value}
-            if "options" in own:
-                given["options"] = {f.name: given.pop(f.name) for f in settings}
+            if takes:
+                others = _set(given.pop("set"), settings)
+                given["options"] = {**dict.fromkeys(settings), **others}
+                given["options"] |= {
+                    name: value for name in own if (value := given.pop(name)) is not None
+                }
             command(**given)
 
-        setting_options = [
-            inspect.Parameter(
-                f.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_option(f)
-            )
-            for f in settings
-        ]
-        reading_options = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=option)
-            for name, option in reads.items()
-        ]
+        added = {**reads, **{name: _option(settings[name]) for name in own}}
+        if takes:
+            added["set"] = Set
         kept = [
             p.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-            for p in own.values()
+            for p in parameters.values()
             if p.name not in ("options", "reading")
         ]
-        run.__signature__ = inspect.Signature(kept + reading_options + setting_options)  # type: ignore[attr-defined]
-        run.__annotations__ = {p.name: p.annotation for p in kept + reading_options + setting_options}
+        kept += [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=option)
+            for name, option in added.items()
+        ]
+        run.__signature__ = inspect.Signature(kept)  # type: ignore[attr-defined]
+        run.__annotations__ = {p.name: p.annotation for p in kept}
+        run.settings = {  # type: ignore[attr-defined]
+            name.replace("_", "-"): f.metadata["kind"] is bool
+            for name, f in settings.items()
+            if name not in own
+        }
         return run
 
     return decorate
+
+
+def _set(given: Sequence[str] | None, settings: dict[str, Field[Any]]) -> dict[str, Any]:
+    """The settings given as NAME=VALUE.
+
+    Raises:
+        CallError: for an unknown setting, or a value of the wrong type.
+    """
+    found = {}
+    for text in given or ():
+        name, equals, value = text.partition("=")
+        known = name.strip().replace("-", "_")
+        if known not in settings:
+            names = [one.replace("_", "-") for one in settings]
+            raise CallError(
+                f"--set {text}: there is no such setting here. {nearest(name, names)} attn-xl settings "
+                "lists all."
+            )
+        if not equals:
+            raise CallError(f"--set {text}: give it a value: --set {name}=VALUE.")
+        found[known] = read_value(settings[known], value)
+    return found
 
 
 def given_options(context: typer.Context) -> dict[str, str]:
@@ -211,17 +224,19 @@ def given_options(context: typer.Context) -> dict[str, str]:
 
 @cache  # several commands have the same options
 def _option(setting: Field[Any]) -> Any:
-    """The option for a setting; its help ends with the default."""
+    """The option for a setting; its help is the first sentence of the setting's, with its values."""
     kind, name = setting.metadata["kind"], setting.name.replace("_", "-")
-    default = setting.default.value if isinstance(setting.default, Enum) else setting.default
-    text = setting.metadata["help"]
-    if kind is bool:
-        flags = f"--{name}/--no-{name}"
-        text += f" Default: {'on' if default else 'off'}."
-    else:
-        flags = f"--{name}"
-        text += f" Default: {default}." if default not in (None, "none", "") else ""
-    return Annotated[kind | None, typer.Option(flags, help=text)]
+    text = setting.metadata["help"].partition(". ")[0].removesuffix(".")
+    if issubclass(kind, Enum):
+        text += f": {', '.join(one.value for one in kind)}"
+    elif kind in (int, float) and setting.default:
+        text += f". Default: {setting.default}"
+    flags = f"--{name}/--no-{name}" if kind is bool else f"--{name}"
+    panel = OUTPUT if setting.name in OF_OUTPUT else MODEL
+    metavar = "NAME" if issubclass(kind, Enum) else None
+    return Annotated[
+        kind | None, typer.Option(flags, help=f"{text}.", metavar=metavar, rich_help_panel=panel)
+    ]
 
 
 def read_file_tables(file: Path, reading: dict[str, Any], sheet: str | None = None) -> Tables:

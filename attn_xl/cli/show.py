@@ -15,7 +15,10 @@ from attn_xl.text import emit, say
 from .options import File, Force, compute_file, with_settings
 
 
-@with_settings("formulas", "sheets_for", "controls", "switches", "canvas", "layout")
+@with_settings(
+    "model", "heads", "causal", "decimals",
+    leave_out=("formulas", "sheets_for", "controls", "switches", "canvas", "layout"),
+)  # fmt: skip
 def show(
     file: File,
     options: dict[str, Any],

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from attn_xl.teaching.lessons.blanks import Lesson
 
 
-@with_settings("controls", "formulas", "canvas")
+@with_settings(
+    "model", "heads", "causal", "layout", "seed", leave_out=("controls", "formulas", "canvas")
+)
 def teach(
     options: dict[str, Any],
     reading: dict[str, Any],
@@ -44,8 +46,8 @@ def teach(
     level: Annotated[
         int | None,
         typer.Option(
-            help="How much is left blank: 1 for a few cells per step, 2 for whole matrices, 3 for "
-            "everything after the input. Default: at most 40 cells, each kind of step once or twice.",
+            help="What is blank: 1 a few cells per step, 2 whole matrices, 3 all after the input. "
+            "Default: at most 40 cells, each kind of step once or twice.",
         ),
     ] = None,
     blank: Annotated[
@@ -55,7 +57,7 @@ def teach(
     tolerance: Annotated[
         float,
         typer.Option(
-            help="Largest error accepted as correct; relative for numbers above 1, absolute otherwise."
+            help="Largest error accepted as correct, above 1 as a share of the number. Default: 0.01."
         ),
     ] = 0.01,
     exam: Annotated[

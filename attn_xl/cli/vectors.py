@@ -12,9 +12,9 @@ from attn_xl.errors import CallError
 from attn_xl.outputs import STANDARD_OUTPUT, check_ending, check_output
 from attn_xl.text import listed, say
 
+from .command import WORDS
 from .options import Force
 from .progress import progress_bar
-from .words import WORDS
 
 if TYPE_CHECKING:
     from attn_xl.tables.survey import Table

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,9 @@ from conftest import SAMPLES, make_input, table
 from rich.cells import cell_len
 
 from attn_xl import __version__
+from attn_xl.cli.commands import COMMANDS, load
 from attn_xl.cli.main import main
+from attn_xl.settings import Settings
 from attn_xl.text import say
 from attn_xl.workbook.templates import shipped
 
@@ -267,7 +270,39 @@ def test_version_and_help(run: Runner) -> None:
     for command in ("convert", "show"):
         text = run(command, "--help").out
         assert f"attn-xl {command} samples/mouse.xlsx" in text
-        assert "--no-scale" in text
+        assert "--[no-]causal" in text
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_fits_a_screen(command: str, run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = run(*filter(None, [command]), "--help").out.splitlines()
+    assert len(lines) <= (60 if command else 24)
+    assert max(map(len, lines)) <= 80
+    assert not command or len(load(command).params) <= 35
+
+
+def test_a_file_in_place_of_a_command_is_converted(run: Runner, tmp_path: Path) -> None:
+    assert run("./no.xlsx").err.startswith("attn-xl: no.xlsx: no such file.")
+    assert run(MOUSE, "-o", tmp_path / "o.xlsx").out.startswith(f"{tmp_path / 'o.xlsx'}: ")
+
+
+def test_every_setting_can_be_set_and_is_listed(run: Runner) -> None:
+    shown = run("show", MOUSE, "--json", "--set", "causal=on", "--set", "temperature = 2").out
+    assert shown == run("show", MOUSE, "--json", "--causal", "--temperature=2").out
+    assert shown != run("show", MOUSE, "--json").out
+    told = run("show", MOUSE, "--set", "rotery-base=1").err
+    assert "there is no such setting here. Did you mean 'rotary-base'?" in told
+    assert "give it a value: --set causal=VALUE" in run("show", MOUSE, "--set", "causal").err
+    assert (
+        "--temperature is 0.0; it takes a number above 0."
+        in run("show", MOUSE, "--set", "temperature=0").err
+    )
+    listed = run("settings").out
+    for setting in fields(Settings):
+        assert f"\n{setting.name.replace('_', '-')}\n" in f"\n{listed}"
+    assert "a whole number from 1 to 1,000; default: none" in run("settings", "kv-heads").out
+    assert "attn-xl settings lists all" in run("settings", "colour").err
 
 
 @pytest.mark.parametrize("args", [["--help"], ["--version"], ["convert", "--help"], ["show", "--help"]])

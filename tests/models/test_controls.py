@@ -422,7 +422,7 @@ def test_a_sheet_only_for_what_happens(tmp_path: Path) -> None:
         (["--switches", "causal", "--plain"], "--plain"),
         (["--switches", "causal", "--formulas", "none"], "--formulas none"),
         (["--switches", "causal", "--normalize", "sum"], "only a softmax"),
-        (["--switches", "scale"], "'causal'"),
+        (["--switches", "scale"], "it takes one of: causal"),
     ],
 )
 def test_a_switch_that_nothing_would_obey_is_refused(

@@ -22,8 +22,8 @@ from conftest import ROOT, SAMPLES
 
 import attn_xl
 from attn_xl import CallError, InputError, read_vectors
+from attn_xl.cli.command import spread_words
 from attn_xl.cli.main import main
-from attn_xl.cli.words import spread_words
 from attn_xl.models.principal_components import components
 from attn_xl.tables.survey import Table
 from attn_xl.tables.vectors import byte_blocks as vector_blocks
