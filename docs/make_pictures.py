@@ -52,7 +52,6 @@ PICTURES = {
     "lesson": Picture("lesson", ("Lesson", "Q")),
     "influences": Picture("compared-models", ("Influences", "Distances")),
     "new": Picture("new", ("Sentence", "W_Q")),
-    "overview": Picture("mouse-controls", ("Overview",)),
     "print": Picture("print", ("Input", "W_Q", "Softmax")),
     "similarity": Picture("similarity", ("Cosine", "Angle")),
     "softmax": Picture("mouse-controls", ("pets.Softmax",)),

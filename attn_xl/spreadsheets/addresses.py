@@ -189,6 +189,19 @@ def fixed(cells: str) -> str:
     return re.sub(r"([A-Z]+)(\d+)", r"$\1$\2", cells)
 
 
+_BRACED = re.compile(r"(\{\w+\})")
+
+
+def formula_of_text(text: str, **formulas: str) -> str:
+    """The formula, without the equals sign, of a text in which the results of formulas take the place
+    of names in braces."""
+    return "&".join(
+        formulas.get(part.strip("{}"), literal(part)) if _BRACED.fullmatch(part) else literal(part)
+        for part in _BRACED.split(text)
+        if part
+    )
+
+
 def at_row(pattern: str, row: int) -> str:
     """The formula that a pattern gives in a row."""
     return _ROW_TOKEN.sub(lambda token: str(row + int(token[1])), pattern)

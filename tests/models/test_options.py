@@ -416,7 +416,7 @@ def test_the_switches_are_in_the_formula(tmp_path: Path) -> None:
     path = tmp_path / "out.xlsx"
     with pytest.raises(SystemExit):
         main(["convert", str(SAMPLES / "politics.xlsx"), "-o", str(path)])
-    said = str(openpyxl.load_workbook(path)["Overview"]["A2"].value)
+    said = str(openpyxl.load_workbook(path)["Controls"]["A2"].value)
     assert "/ Divisor" in said
     assert "Divisor = (√d_k if Scale is on, else 1) · Temperature" in said
 

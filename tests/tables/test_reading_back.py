@@ -58,7 +58,7 @@ def test_a_number_and_a_switch_that_were_changed_are_honoured(tmp_path: Path) ->
     assert call("convert", SAMPLES / "mouse.xlsx", "-o", path, "--switches", "causal") == 0
     book = openpyxl.load_workbook(path)
     book["pets.Input"]["B5"] = 5.0
-    book["Controls"]["B5"], book["Controls"]["B6"], book["Controls"]["B7"] = "off", 2, "on"
+    book["Controls"]["B8"], book["Controls"]["D8"], book["Controls"]["F8"] = "off", 2, "on"
     book.save(path)
     found = read_tables(path)
     assert found.sentences["pets"].values[0, 0] == 5
@@ -76,13 +76,13 @@ def test_a_workbook_keeps_its_switch_for_the_mask(option: list[str], tmp_path: P
     path, again = tmp_path / "out.xlsx", tmp_path / "again.xlsx"
     assert call("convert", SAMPLES / "mouse.xlsx", "-o", path, *option) == 0
     book = openpyxl.load_workbook(path)
-    assert book["Controls"]["A7"].value == "Causal"
-    book["Controls"]["B7"] = "off"
+    assert book["Controls"]["F7"].value == "Causal"
+    book["Controls"]["F8"] = "off"
     book.save(path)
     assert call("convert", path, "-o", again) == 0
     twin = openpyxl.load_workbook(again)
     assert twin.sheetnames == book.sheetnames
-    assert twin["Controls"]["B7"].value == "off"
+    assert twin["Controls"]["F8"].value == "off"
 
 
 @alike

@@ -160,12 +160,12 @@ def test_a_switch_that_was_turned_counts(
         ("mouse", "Scale", True, "cell B5: Scale is TRUE; enter on or off."),
         ("mouse", "Scale", " on", "cell B5: Scale is ' on'; enter on or off."),
         ("mouse", "Scale", None, "cell B5: Scale is blank; enter on or off."),
-        ("mouse", "Causal", True, "cell B7: Causal is TRUE; enter on or off."),
-        ("mouse", "Temperature", 0, "cell B6: Temperature is 0; enter a number above 0."),
-        ("mouse", "Temperature", -1, "cell B6: Temperature is -1; enter a number above 0."),
-        ("mouse", "Temperature", "hot", "cell B6: Temperature is 'hot'; enter a number above 0."),
-        ("mouse", "Temperature", "0,5", "cell B6: Temperature is '0,5'; enter a number above 0."),
-        ("mouse", "Temperature", None, "cell B6: Temperature is blank; enter a number above 0."),
+        ("mouse", "Causal", True, "cell F8: Causal is TRUE; enter on or off."),
+        ("mouse", "Temperature", 0, "cell D8: Temperature is 0; enter a number above 0."),
+        ("mouse", "Temperature", -1, "cell D8: Temperature is -1; enter a number above 0."),
+        ("mouse", "Temperature", "hot", "cell D8: Temperature is 'hot'; enter a number above 0."),
+        ("mouse", "Temperature", "0,5", "cell D8: Temperature is '0,5'; enter a number above 0."),
+        ("mouse", "Temperature", None, "cell D8: Temperature is blank; enter a number above 0."),
         ("decoder", "Causal", "off", "Causal is 'off'; enter on: a decoder always hides later words."),
         ("dropout", "p_dropout", 0, "p_dropout is 0; enter a share above 0 and below 1."),
         ("dropout", "p_dropout", 1, "p_dropout is 1; enter a share above 0 and below 1."),
@@ -185,7 +185,7 @@ def test_a_switch_that_no_run_can_follow_is_refused(
     book.save(path)
     with pytest.raises(InputError) as refused:
         attn_xl.read_tables(path)
-    assert str(refused.value).startswith(f"{path}, sheet 'Controls', cell B")
+    assert str(refused.value).startswith(f"{path}, sheet 'Controls', cell ")
     assert said in str(refused.value)
 
 

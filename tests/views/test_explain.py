@@ -528,13 +528,12 @@ def test_the_formulas_are_those_of_the_workbook_that_convert_writes(
 
 
 def test_what_is_played_with_is_explained(run: Callable[..., Run]) -> None:
-    assert "Scale = on  Controls!B5" in run(MOUSE, "Controls!B5").out
-    assert "pets.Looks[mouse] = 0.747" in run(MOUSE, "Controls!B12").out
-    assert "Controls!B12  =INDEX(pets.Softmax,pets.Place,1)" in run(MOUSE, "Controls!B12").out
+    assert "Scale = on  Controls!B8" in run(MOUSE, "Controls!B8").out
+    assert "pets.Softmax[mouse, mouse] = 0.747" in run(MOUSE, "Controls!F13").out
     masked = run(MOUSE, "pets.Masked!C5", "--switches", "causal").out
     assert "= Scaled[mouse, and] + Mask[mouse, and]" in masked
     assert "Compare.Components[animal, 1st] = 0.633" in run(MOUSE, "Compare!B25").out
-    assert "no sheet 'Controls'" in run(MOUSE, "Controls!B5", "--plain").err
+    assert "no sheet 'Controls'" in run(MOUSE, "Controls!B8", "--plain").err
     assert "Settings has no numbers." in run(MOUSE, "Settings!B5").err
 
 

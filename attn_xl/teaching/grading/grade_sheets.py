@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attn_xl.spreadsheets.addresses import MAX_COLUMNS, address
+from attn_xl.spreadsheets.addresses import MAX_COLUMNS, address, literal
 from attn_xl.teaching.lessons.pages import row_height
-from attn_xl.teaching.lessons.sentences import literal
 from attn_xl.text import count
 from attn_xl.workbook.layout.layout import Layout, Sheet
 from attn_xl.workbook.layout.page import Cell, Extras, Tint

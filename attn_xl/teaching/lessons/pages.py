@@ -11,7 +11,16 @@ import numpy as np
 from attn_xl.errors import InputError
 from attn_xl.graph.node import Node
 from attn_xl.settings import COMPARE, CONTROLS
-from attn_xl.spreadsheets.addresses import MAX_COLUMNS, Place, address, at_row, fixed, quoted
+from attn_xl.spreadsheets.addresses import (
+    MAX_COLUMNS,
+    Place,
+    address,
+    at_row,
+    fixed,
+    formula_of_text,
+    literal,
+    quoted,
+)
 from attn_xl.text import count, text_width
 from attn_xl.workbook.layout.layout import Layout, Sheet
 from attn_xl.workbook.layout.page import Cell, Choice, Extras, Heat, Tint
@@ -19,7 +28,6 @@ from attn_xl.workbook.layout.placed import Block
 
 from .blanks import Lesson, is_updated, unit_of
 from .guide import Guide, exam_introduction, guide, introduction
-from .sentences import formula_of_text, literal
 
 COVER, HINTS = "Lesson", "Hints"
 RIGHT, WRONG, WAITS, NO_NUMBER = "✓", "✗", "…", "#"

@@ -12,6 +12,7 @@ from attn_xl.settings import COMPARE, CONTROLS
 from attn_xl.spreadsheets.addresses import Place, address
 from attn_xl.text import OFF, ON, clean, shortened
 
+from .answer import with_answer
 from .layout import FIRST_COLUMN, FIRST_ROW, Layout, Sheet
 from .page import Cell, Chart, Choice, Extras, Series, share_labels
 from .placed import Block
@@ -48,6 +49,9 @@ def with_controls(layout: Layout) -> Layout:
     controls is returned unchanged."""
     if not any(sheet.name == CONTROLS for sheet in layout.sheets):
         return layout
+    if answered := with_answer(layout):
+        sheets = [_add_charts(one, layout) if one.name == COMPARE else one for one in answered.sheets]
+        return replace(answered, sheets=tuple(sheets))
     arrange = {CONTROLS: _arrange_controls, COMPARE: _add_charts}
     sheets = [arrange.get(sheet.name, lambda s, _: s)(sheet, layout) for sheet in layout.sheets]
     return replace(layout, sheets=tuple(sheets))

@@ -195,7 +195,7 @@ class Layout:
 
     def summary(self, settings: Settings) -> str:
         """The number of sheets and formulas: `24 sheets, 480 formulas`."""
-        sheets = f"{len(self.sheets) + 1} sheets"
+        sheets = f"{len(self.all_sheets) + self.overview} sheets"
         if settings.formulas is Formulas.none:
             return f"{sheets}, values only"
         cells = sum(
