@@ -243,7 +243,7 @@ class _Explaining:
         node = cell.node
         value = node.texts[cell.row] if node.texts else float(node.values[cell.row, cell.column])
         words = numbers = formula = ""
-        if node.operation is not None:
+        if node.operation is not None and self._layout.original(node) is node:
             formula = "=" + self._layout.formula(self._layout.blocks[node], cell.row, cell.column)
         if not ends:
             words = self._calculation(cell, _Names(self._names, node, self._most))

@@ -407,7 +407,7 @@ def test_a_sheet_only_for_what_happens(tmp_path: Path) -> None:
     source = SAMPLES / "mouse.xlsx"
     plain = Controlled(source, tmp_path / "plain.xlsx", switches=None)
     assert not [name for name in plain.blocks if "Mask" in name or name == "Causal"]
-    assert len(openpyxl.load_workbook(plain.path).sheetnames) == 20  # it was 24
+    assert len(openpyxl.load_workbook(plain.path).sheetnames) == 14  # it was 24
     for number, chosen in enumerate(({"causal": True}, {"switches": "causal"})):
         book = Controlled(source, tmp_path / f"{number}.xlsx", **{"switches": None, **chosen})
         assert {"pets.Mask", "pets.Masked", "desk.Masked", "Causal"} <= set(book.blocks)

@@ -178,7 +178,7 @@ def test_a_product_stands_where_its_factors_meet(case: str) -> None:
     for cell in the_canvas(canvas).extras.cells:
         if cell.like:
             shows[cell.row, cell.column] = original[split_address(cell.formula)]
-    names = {node: block.name for node, block in canvas.blocks.items()}
+    names = {node: canvas.blocks[canvas.original(node)].name for node in canvas.blocks}
     products = 0
     for sheet in sheets.sheets:
         if sheet.main.node.sheet:

@@ -244,7 +244,7 @@ def rewritten(parts: Parts, change: Callable[[str, bytes], bytes], path: Path) -
 
 
 BOOK, STYLES, TYPES = "xl/workbook.xml", "xl/styles.xml", "[Content_Types].xml"
-LESSON, CONTROLS, SCALED = (f"xl/worksheets/sheet{n}.xml" for n in (1, 2, 8))
+LESSON, CONTROLS, SCALED = (f"xl/worksheets/sheet{n}.xml" for n in (1, 2, 5))
 BARS, ONE = "xl/charts/chart1.xml", "xl/worksheets/sheet1.xml"
 RELATED = "xl/_rels/workbook.xml.rels"
 BROKEN = [
@@ -264,7 +264,7 @@ BROKEN = [
     ("sheet-names", "lesson", BOOK, 'name="Hints"', 'name="LESSON"'),
     ("active-tab", "lesson", BOOK, 'activeTab="0"', 'activeTab="99"'),
     ("names", "lesson", BOOK, 'Name name="pets.Q"', 'Name name="Q1"'),
-    ("names", "lesson", BOOK, "pets.Q!", "Gone!"),
+    ("names", "lesson", BOOK, "pets.Scores!", "Gone!"),
     ("names", "input", BOOK, r"\$1:\$1", "1:1"),
     ("dimension", "lesson", SCALED, 'dimension ref="[^"]*"', 'dimension ref="A1:B2"'),
     ("views", "lesson", SCALED, 'topLeftCell="B5"', 'topLeftCell="A1"'),

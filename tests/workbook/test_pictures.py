@@ -84,7 +84,7 @@ def test_the_canvas_is_the_second_sheet_and_has_links_only(
             shown.add((cell.like, cell.shows))
     every = {
         (block.name, index)
-        for block in layout.blocks.values()
+        for block in (block for sheet in layout.sheets for block in sheet.blocks)
         if not block.node.sheet
         for index in np.ndindex(*block.node.shape)
     }
@@ -111,7 +111,7 @@ def test_a_number_on_the_canvas_is_explained() -> None:
     computation = attn_xl.attend(tables, Settings(controls=True))
     layout = arrange(computation, Settings(controls=True))
     canvas = next(sheet for sheet in layout.sheets if sheet.name == CANVAS)
-    cells = [c for c in canvas.extras.cells if c.like in ("pets.Scores", "pets.K")]
+    cells = [c for c in canvas.extras.cells if c.like in ("pets.Scores", "pets.Input")]
     for cell in (cells[0], cells[-1]):
         where = f"Canvas!{openpyxl.utils.get_column_letter(cell.column)}{cell.row}"
         found = explain(computation, where)
@@ -169,8 +169,12 @@ def test_an_arrow_leads_to_what_is_drawn_again(sample: str) -> None:
     for cell in sheet.extras.cells:
         if cell.style == "attn echo" and cell.value in ("Q", "Q_1", "Q_2"):
             above = [b.place for b in sheet.blocks if b.name.rpartition(".")[2] == cell.value]
-            first = max((p for p in above if p.row < cell.row), key=lambda place: place.row)
-            if cell.column == first.column:
+            first = max(
+                (p for p in above if p.row < cell.row), key=lambda place: place.row, default=None
+            )
+            if first is None:  # it repeats its input, in the same line
+                led += 1
+            elif cell.column == first.column:
                 column = first.column + (first.columns - 1) // 2
                 path = [signs(sheet).get((row, column)) for row in range(first.last_row + 2, cell.row)]
                 assert path[-1] == "↓"

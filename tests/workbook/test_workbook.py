@@ -25,7 +25,7 @@ from attn_xl.workbook.templates import shipped
 from attn_xl.workbook.write import write_workbook
 
 Write = Callable[..., Path]
-ONE = ["Overview", "Canvas", "Input", "Q", "K", "V", "Scores", "Scaled", "Softmax", "Output"]
+ONE = ["Overview", "Canvas", "Input", "Scores", "Scaled", "Softmax", "Output"]
 
 
 def test_one_sentence_has_a_sheet_a_symbol(write: Write) -> None:
@@ -34,6 +34,7 @@ def test_one_sentence_has_a_sheet_a_symbol(write: Write) -> None:
     assert book.defined_names["Scores"].attr_text == "Scores!$B$5:$F$9"
     assert set(book.defined_names) == {
         *ONE[2:],
+        *"QKV",  # names of the cells of Input
         "d_k",
         "Softmax.Maximum",
         "Softmax.Exponentials",
@@ -63,15 +64,14 @@ def test_weights_are_shared_and_have_no_prefix(make: Write, write: Write) -> Non
 @pytest.mark.parametrize(
     ("cell", "formula"),
     [
-        ("Q!B5", "=Input!B5"),
-        ("Scores!C6", "=SUMPRODUCT(Q!$B6:$C6,K!$B$6:$C$6)"),
+        ("Scores!C6", "=SUMPRODUCT(Input!$B6:$C6,Input!$B$6:$C$6)"),
         ("Scaled!D7", "=Scores!D7/SQRT(d_k)"),
         ("Scaled!H5", "=COLUMNS(K)"),
         ("Softmax!H5", "=MAX(Scaled!$B5:$F5)"),
         ("Softmax!K8", "=EXP(Scaled!C8-$H8)"),
         ("Softmax!P5", "=SUM($J5:$N5)"),
         ("Softmax!C8", "=K8/$P8"),
-        ("Output!C9", "=SUM(MMULT(Softmax!$B9:$F9,V!C$5:C$9))"),
+        ("Output!C9", "=SUM(MMULT(Softmax!$B9:$F9,Input!C$5:C$9))"),
     ],
 )
 def test_formulas_are_what_a_teacher_would_type(
@@ -150,8 +150,8 @@ def test_the_check_finds_a_wrong_formula(write: Write, tmp_path: Path) -> None:
     spoil(
         write(SAMPLES / "politics.xlsx"),
         wrong,
-        "SUMPRODUCT(Q!$B5:$C5,K!$B$6:$C$6)",
-        "SUMPRODUCT(Q!$B5:$C5,K!$B$7:$C$7)",
+        "SUMPRODUCT(Input!$B5:$C5,Input!$B$6:$C$6)",
+        "SUMPRODUCT(Input!$B5:$C5,Input!$B$7:$C$7)",
     )
     with pytest.raises(AssertionError, match="Scores!C5"):
         verify(wrong)
@@ -212,7 +212,7 @@ def test_sentences_may_be_called_anything(write: Write, make: Write, names: tupl
     rng = np.random.default_rng(5)
     sheets = {name: table(rng.normal(size=(2, 2)).round(3), ["one", "two"]) for name in names}
     book = openpyxl.load_workbook(write(make(sheets)))
-    assert len({name.casefold() for name in book.sheetnames}) == 3 + 8 * len(names)
+    assert len({name.casefold() for name in book.sheetnames}) == 3 + 5 * len(names)
     assert all(len(name.encode("utf-16-le")) <= 2 * 31 for name in book.sheetnames)
     assert len({name.casefold() for name in book.defined_names}) == len(book.defined_names)
     for name in book.defined_names.values():
@@ -232,7 +232,7 @@ def test_links_lead_to_the_sheets_it_is_made_from_and_back(write: Write) -> None
         ]
 
     assert links("pets.Softmax") == ["Overview", "pets.Scaled", "pets.Output"]
-    assert links("pets.Scores") == ["Overview", "pets.Q", "pets.K", "pets.Scaled"]
+    assert links("pets.Scores") == ["Overview", "pets.Input", "pets.Scaled"]
     assert set(links("Overview")) == set(book.sheetnames) - {"Overview"}
     for name in book.sheetnames:
         assert set(links(name)) <= set(book.sheetnames)

@@ -144,7 +144,7 @@ def _draw_parts(
     for (name, title, sheets), drawing in zip(parts, drawings):
         own = tuple(blocks[one.node] for one in drawing.matrices if not one.repeated)
         layer = next(filter(None, map(layer_of, sheets)), None)
-        extras = extras_of(figures, drawing, blocks, layout, name=name)
+        extras = extras_of(figures, drawing, layout.with_copies(blocks), layout, name=name)
         extras = replace(extras, again=layer is not None and layer.again)
         canvases.append(Sheet(name, name, "", title, NOTE, own, extras))
     moved = {

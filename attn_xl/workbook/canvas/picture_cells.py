@@ -132,7 +132,7 @@ def _copy_of_matrix(
             yield Cell(row + i, column - 1, label, style="attn label", align="right", indent=1)
         node, line = _row_shown(drawn, i)
         part, waits, values = cells_of(node), layout.waits(node), layout.values(node)
-        block = blocks.get(part.node) if part else None
+        block = blocks.get(layout.original(part.node)) if part else None
         elsewhere = f"{quoted(block.place.sheet)}!" if block and block.place.sheet != sheet else ""
         for j in range(drawn.shape[1]):
             at = (j, line) if drawn.turned else (line, j)

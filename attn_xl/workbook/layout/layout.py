@@ -119,6 +119,8 @@ class Layout:
         protected: whether only open cells can be edited.
         about: what of the model is formulas, if not all of it; the Overview says so.
         steps: the matrices as the Overview lists them, where they do not have a sheet each.
+        copies: matrices that only repeat another one, in its cells: Q, K and V without weights. They
+            have a defined name there, and no sheet.
     """
 
     title: str
@@ -130,6 +132,7 @@ class Layout:
     arrays: bool = False
     protected: bool = False
     steps: tuple[Sheet, ...] = ()
+    copies: tuple[Block, ...] = ()
     in_words: str = ""
     about: str = ""
 
@@ -150,7 +153,17 @@ class Layout:
 
     @cached_property
     def blocks(self) -> dict[Node, Block]:
-        return {block.node: block for sheet in self.sheets for block in sheet.blocks}
+        placed = {block.node: block for sheet in self.sheets for block in sheet.blocks}
+        return self.with_copies(placed)
+
+    def original(self, node: Node) -> Node:
+        """The matrix in whose cells a matrix stands: the one that it copies, or itself."""
+        return node.parents[0] if any(copy.node is node for copy in self.copies) else node
+
+    def with_copies(self, placed: dict[Node, Block]) -> dict[Node, Block]:
+        """Blocks by their matrices, and the copies of these in the same cells."""
+        there = ((copy, placed.get(copy.node.parents[0])) for copy in self.copies)
+        return placed | {c.node: replace(c, place=of.place) for c, of in there if of is not None}
 
     def scale_end(self, node: Node) -> float:
         """The number with the darkest colour: 1 for weights of attention, so that all can be compared;

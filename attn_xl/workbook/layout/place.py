@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from attn_xl.errors import InputError, TooLargeError
 from attn_xl.graph.node import Node, referred_to
+from attn_xl.graph.operations.elementwise import Copy
 from attn_xl.graph.step import WHOLE
 from attn_xl.models import steps
 from attn_xl.models.computation import Computation, sentence_of
@@ -96,6 +97,7 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
     sheet_names: set[str] = {OVERVIEW.casefold()}
     names: set[str] = set()
     sheets: list[Sheet] = []
+    copies: list[Block] = []
     for (prefix, symbol), members in contents.items():
         dotted = f"{prefix}." if prefix else ""
         name = _claim(sheet_name(dotted + symbol), sheet_names, MAX_SHEET_NAME)
@@ -107,8 +109,13 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
         for node, full_name in dict(members).items():
             whose = f"{spelled.get(prefix, prefix)}." if prefix else ""
             defined = _claim(defined_name(whose + full_name), names)
-            live = node.operation is not None and _is_complete(node, there)
-            blocks.append(_place(node, name, defined, blocks, live, widest))
+            copied = _is_copy(node, there)
+            live = node.operation is not None and _is_complete(node, there) and not copied
+            placed = _place(node, name, defined, blocks, live, widest)
+            (copies if copied else blocks).append(placed)
+        if not blocks:
+            sheet_names.discard(name.casefold())
+            continue
         main = blocks[0].node
         alone = not main.sheet
         sheets.append(
@@ -133,9 +140,16 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
         computation.title,
         words,
         tuple(sheets),
+        copies=tuple(copies),
         in_words=formula_of(computation.values()),
         about=computation.about,
     )
+
+
+def _is_copy(node: Node, there: set[Node]) -> bool:
+    """Whether it is Q, K or V without weights: the same numbers as its input, which is written."""
+    plain = node.is_step(steps.QUERIES, steps.KEYS, steps.VALUES) and isinstance(node.operation, Copy)
+    return plain and bool(node.parents[0].name) and node.parents[0] in there
 
 
 def _latin(prefix: str) -> bool:

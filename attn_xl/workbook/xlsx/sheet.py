@@ -90,8 +90,7 @@ def defined_names(layout: Layout) -> dict[str, str]:
     # IronCalc's MATCH and INDEX accept only ranges, even for one cell; a scalar is a single cell
     return {
         block.name: block.place.absolute if block.node.scalar else block.place.absolute_range
-        for sheet in layout.all_sheets
-        for block in sheet.blocks
+        for block in layout.blocks.values()
     }
 
 
