@@ -10,6 +10,7 @@ from conftest import SAMPLES
 
 import attn_xl
 from attn_xl.models import steps
+from attn_xl.models.words.read import __file__ as WORDS
 from attn_xl.settings import Model
 
 FILES = sorted(
@@ -47,3 +48,17 @@ def test_the_temperature_has_words_of_its_own() -> None:
     tables = attn_xl.read_tables(SAMPLES / "politics.xlsx")
     softened = attn_xl.attend(tables, attn_xl.Settings(temperature=2))["politics"]["Scaled"]
     assert softened.note == steps.TEMPERED.note != attn_xl.attend(tables)["politics"]["Scaled"].note
+
+
+def test_every_entry_of_the_words_is_used() -> None:
+    """By Python, or by another entry."""
+    words = {path: path.read_text(encoding="utf-8") for path in Path(WORDS).parent.glob("*.toml")}
+    code = "\n".join(p.read_text(encoding="utf-8") for p in Path(WORDS).parents[2].rglob("*.py"))
+    for path, text in words.items():
+        for name in re.findall(r"^\[(\w+)\]$", text, re.MULTILINE):
+            asked = name.removesuffix("_COPIED")
+            referred = rf'^(like|recipe) = "(\w+\.)?{name}"$'
+            used = re.search(rf"\b{asked}\b", code) or any(
+                re.search(referred, other, re.MULTILINE) for other in words.values()
+            )
+            assert used, f"{path.name}: [{name}]"
