@@ -50,7 +50,9 @@ Runner = Callable[..., Run]
 def test_convert(run: Runner, tmp_path: Path, keep: Callable[[Path], Path]) -> None:
     done = run("convert", MOUSE, "-o", tmp_path / "out.xlsx")
     assert done.status == 0
-    assert done.out == f"{tmp_path / 'out.xlsx'}: 14 sheets, 337 formulas\n"
+    finding = "mouse: with cat it becomes animal 2.05 > tech 1.45"
+    written = f"{tmp_path / 'out.xlsx'}: 14 sheets, 337 formulas"
+    assert done.out == f"{written}; the first says “{finding}”\n"
     assert done.err == ""
     keep(tmp_path / "out.xlsx")
     assert [p.name for p in tmp_path.iterdir()] == ["out.xlsx"]

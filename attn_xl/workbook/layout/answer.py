@@ -65,7 +65,8 @@ def with_answer(layout: Layout) -> Layout | None:
         return None
     answer = _Answer(layout, sheet, found).sheet()
     others = tuple(one for one in layout.sheets if one is not sheet)
-    return replace(layout, sheets=(answer, *others), overview=False)
+    finding = next(str(cell.value) for cell in answer.extras.cells if cell.row == FINDING)
+    return replace(layout, sheets=(answer, *others), overview=False, finding=finding)
 
 
 def _sentence(layout: Layout, group: str, words: Block, word: Block, place: Block) -> Sentence | None:

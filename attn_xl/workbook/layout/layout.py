@@ -110,6 +110,7 @@ class Layout:
     Attributes:
         title: of the workbook.
         in_words: the computation as a formula in words.
+        finding: what the first sheet shows, in a line.
         sentences: the words of each sentence, by the prefix of its sheet names.
         sheets: those after the Overview, in the order of their creation.
         blanks: the cells to fill in.
@@ -133,6 +134,7 @@ class Layout:
     protected: bool = False
     steps: tuple[Sheet, ...] = ()
     copies: tuple[Block, ...] = ()
+    finding: str = ""
     in_words: str = ""
     about: str = ""
 
@@ -207,7 +209,8 @@ class Layout:
         return targets
 
     def summary(self, settings: Settings) -> str:
-        """The number of sheets and formulas: `24 sheets, 480 formulas`."""
+        """The number of sheets and formulas, and what the first sheet shows: `14 sheets, 337 formulas;
+        the first says “mouse: with cat it becomes animal 2.05 > tech 1.45”`."""
         sheets = f"{len(self.all_sheets) + self.overview} sheets"
         if settings.formulas is Formulas.none:
             return f"{sheets}, values only"
@@ -216,7 +219,8 @@ class Layout:
             for block in self.blocks.values()
             if block.live
         )
-        return f"{sheets}, {cells:,} formulas"
+        first = f"; the first says “{self.finding}”" if self.finding else ""
+        return f"{sheets}, {cells:,} formulas{first}"
 
     def values(self, node: Node) -> Numbers:
         """The numbers that the cells of a matrix show; NaN for an empty cell."""
