@@ -9,7 +9,7 @@ import typer
 
 from attn_xl.errors import CallError
 from attn_xl.settings import Settings
-from attn_xl.text import emit
+from attn_xl.text import emit, say
 
 from .options import File, compute_file, with_settings
 
@@ -24,9 +24,8 @@ def explain(
         str,
         typer.Argument(
             metavar="CELL",
-            help=r'The number to explain: "Softmax[mouse, cat]", "pets.Softmax[1, 3]" or '
-            r'"Softmax.Sum[the#2]"; or its cell in the workbook that convert writes: '
-            "'pets.Softmax!D5'.",
+            help='A number: "Softmax[mouse, cat]", "pets.Softmax[1, 3]", "Softmax.Sum[the#2]"; a row: '
+            "\"Output[mouse]\"; or a cell of the workbook that convert writes: 'pets.Softmax!D5'.",
         ),
     ],
     options: dict[str, Any],
@@ -50,6 +49,13 @@ def explain(
     options = {**options, "controls": not plain}  # as in convert
     Settings.check_call(options)  # report a mistake in the call before reading anything
     computation, settings = compute_file(file, options, reading, sheet)
+    decimals = DECIMALS if settings.decimals is None else settings.decimals
+    from attn_xl.views.explained_row import explained_row
+
+    if not json and (lines := explained_row(computation, cell, sheet, decimals=decimals)):
+        for line in lines:
+            say(line)
+        return
     from attn_xl.views import explanation_text
     from attn_xl.views.explanation import explain
 
@@ -57,7 +63,6 @@ def explain(
         explanation = explain(computation, cell, sheet=sheet, depth=levels, decimals=settings.decimals)
         emit(explanation_text.to_json(explanation, decimals=settings.decimals) + "\n")
         return
-    decimals = DECIMALS if settings.decimals is None else settings.decimals
     explanation = explain(
         computation, cell, sheet=sheet, depth=levels, decimals=decimals, most=MOST_TERMS
     )

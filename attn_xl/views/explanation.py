@@ -304,14 +304,14 @@ def explain(
     computation = as_computation(computation)
     if not isinstance(cell, str):
         raise wrong_type("cell", cell, "the name of one number: 'Softmax[mouse, cat]'")
-    layout = _layout_of(computation)
+    layout = layout_of(computation)
     names = CellNames(computation, layout, sheet)
     found, *others = names.find(cell)
     explanation = _Explaining(layout, names, depth, decimals, most).of(found)
     return replace(explanation, others=tuple(map(names.name, others)))
 
 
-def _layout_of(computation: Computation) -> Layout:
+def layout_of(computation: Computation) -> Layout:
     """The layout of the workbook that `convert` writes."""
     key = id(computation)
     if key not in _LAST:

@@ -643,3 +643,15 @@ def test_a_name_in_one_sentence_means_that_one(run: Callable[..., Run]) -> None:
     assert done.out.startswith("pets.Softmax[mouse, are] = ")
     last = done.out.splitlines()[-1]
     assert last == "Of the same name: desk.Softmax[mouse, are]. Write its name to explain another."
+
+
+def test_a_row_is_explained_as_a_sum_of_rows(run: Callable[..., Run]) -> None:
+    said = run(MOUSE, "pets.Output[mouse]").out.splitlines()
+    assert said[0] == "pets.Output[mouse]: animal 2.046, tech 1.446, grammar 0.141"
+    assert said[2] == (
+        "  = 0.747·V[mouse] + 0.013·V[and] + 0.207·V[cat] + 0.013·V[are] + 0.021·V[friends]"
+    )
+    learned = run(SAMPLES / "projections.xlsx", "Q[cat]", "--decimals", 1).out
+    assert re.search(r"= -?[0-9.]+·W_Q\[", learned)
+    assert "takes a row and a column" in run(MOUSE, "pets.Scaled[mouse]").err
+    assert "takes a row and a column" in run(MOUSE, "pets.Output[mouse]", "--json").err
