@@ -201,3 +201,7 @@ def test_templates_and_samples_travel_in_the_wheel() -> None:
         for path in (*(ROOT / folder).glob("*.xlsx"), *(ROOT / folder).glob("*.txt")):
             if not path.stem.endswith(("-attention", "-similarity")):  # what users made
                 assert f'"{folder}/{path.name}" = "attn_xl/{folder}/{path.name}"' in project
+
+
+def test_what_is_tested_is_this_tree() -> None:
+    assert attn_xl.__file__ == str(ROOT / "attn_xl" / "__init__.py")

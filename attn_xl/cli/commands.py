@@ -65,10 +65,10 @@ COMMANDS = {
     ),
     "show": Entry(
         "Print matrices in the terminal.",
-        "samples/mouse.xlsx --step Softmax --sheet pets",
+        "samples/mouse.xlsx Softmax --sheet pets",
     ),
     "explain": Entry(
-        "Explain how one number was computed.",
+        "Explain how a number, or a row, was computed.",
         'samples/mouse.xlsx "pets.Softmax[mouse, cat]" --depth 2',
     ),
     "inspect": Entry(

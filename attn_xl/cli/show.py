@@ -23,13 +23,18 @@ def show(
     file: File,
     options: dict[str, Any],
     reading: dict[str, Any],
-    step: Annotated[
+    steps: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Print only this matrix: Scores, Softmax (of all heads), Enc1.Softmax_2, Softmax.Sum, "
-            "Compare, ... May be repeated."
+        typer.Argument(
+            metavar="[STEP...]",
+            help="Print these matrices: Scores, Softmax (of all heads), Enc1.Softmax_2, Compare, ... "
+            "Without them, the attention of each sentence and what became of shared words.",
         ),
     ] = None,
+    step: Annotated[
+        list[str] | None, typer.Option("--step", metavar="STEP", help="The same as an option.")
+    ] = None,
+    all_steps: Annotated[bool, typer.Option("--all", help="Print every matrix.")] = False,
     sheet: Annotated[str | None, typer.Option(help="Print only this sentence.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
@@ -45,6 +50,8 @@ def show(
     ] = None,
     force: Force = False,
 ) -> None:
+    from attn_xl.views.selection import answer_of
+
     if json + csv + (svg is not None) > 1:
         raise CallError("--json, --csv and --svg cannot be combined. Choose one.")
     Settings.check_call(options)
@@ -52,10 +59,13 @@ def show(
         from attn_xl.outputs import check_output
 
         check_output(svg, force=force, sources=(file,))
-    computation, settings = compute_file(file, options, reading, sheet, steps=step or ())
+    wanted_steps = [*(steps or ()), *(step or ())]
+    computation, settings = compute_file(file, options, reading, sheet, steps=wanted_steps)
     for remark in computation.remarks:
         say(remark, file=sys.stderr)
-    wanted: dict[str, Any] = {"steps": step or (), "sheet": sheet}
+    if not (wanted_steps or all_steps or json or csv):
+        wanted_steps = answer_of(computation)
+    wanted: dict[str, Any] = {"steps": wanted_steps, "sheet": sheet}
     if json or csv:
         from attn_xl.views.export import to_csv, to_json
 

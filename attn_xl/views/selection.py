@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from attn_xl.errors import CallError, nearest
 from attn_xl.graph.node import Node
 from attn_xl.models.computation import Computation
+from attn_xl.models.steps import COMPARED_ENDS
 from attn_xl.settings import COMPARE, CONTROLS
 
 MOST_NAMES = 40
@@ -62,6 +63,15 @@ def select(
     names = Steps(matrices, computation)
     wanted = {one for step in steps for one in names.find(step, parts=True)}
     return [matrix for matrix in matrices if matrix in wanted]
+
+
+def answer_of(computation: Computation) -> list[str]:
+    """The names of what a reader wants first: the attention weights of each sentence, probabilities
+    of words, and what became of the words that sentences share; none if there are no weights."""
+    graphs = computation.values()
+    weights = [n for graph in graphs for n, node in graph.items() if node.role == "attention"]
+    shared = [n for n, node in computation.comparison.items() if node.is_step(COMPARED_ENDS[-1])]
+    return [*dict.fromkeys(weights), *shared] if weights else []
 
 
 def has_steps(computation: Computation, steps: Sequence[str], sheet: str | None = None) -> bool:

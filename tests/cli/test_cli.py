@@ -365,7 +365,7 @@ def test_as_a_module_and_a_script() -> None:
 def test_a_reader_that_stops_early_is_no_error() -> None:
     command = f"set -o pipefail; {sys.executable} -m attn_xl show {MOUSE} | head -1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
-    assert done.stdout == "pets.Input\n"
+    assert done.stdout == "pets.Softmax = softmax(Scaled)\n"
     assert done.returncode == 0
     assert "Traceback" not in done.stderr
     assert "Exception" not in done.stderr

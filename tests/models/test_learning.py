@@ -279,7 +279,7 @@ def test_trained_weights_are_an_input_like_any_other(
     assert np.mean([loss.values for loss in after]) == pytest.approx(losses[-1], rel=1e-12)
     ran("convert", learned, *model, "--loss", "-o", again)
     ran("teach", learned, *model, "--loss", "-o", lesson)
-    assert "Loss" in ran("show", learned, "--loss")  # its model is written with it
+    assert "Loss" in ran("show", learned, "--loss", "--all")  # its model is written with it
 
 
 def test_trained_weights_keep_the_target(make: Make, tmp_path: Path) -> None:

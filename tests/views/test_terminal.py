@@ -245,11 +245,23 @@ def test_csv() -> None:
 
 def test_the_cli_prints_them(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     source = str(SAMPLES / "mouse.xlsx")
-    for option, start in (("--json", "{"), ("--csv", "pets.Input,"), ("--decimals=2", "pets.Input\n")):
+    for option, start in (("--json", "{"), ("--csv", "pets.Input,"), ("--all", "pets.Input\n"),
+                          ("--decimals=2", "pets.Softmax = softmax(Scaled)\n")):  # fmt: skip
         with pytest.raises(SystemExit) as end:
             main(["show", source, option])
         assert not end.value.code
         assert capsys.readouterr().out.startswith(start)
+    said = []
+    for steps in (["Scores"], ["--step", "Scores"], []):
+        with pytest.raises(SystemExit):
+            main(["show", source, *steps])
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1] != said[2]
+    assert [line for line in said[2].splitlines() if " = " in line and "[" not in line] == [
+        "pets.Softmax = softmax(Scaled)", "desk.Softmax = softmax(Scaled)",
+        "Compare.mouse.Output = the word's row of Output",
+        "Compare.are.Output = the word's row of Output",
+    ]  # fmt: skip
     picture = tmp_path / "p.svg"
     with pytest.raises(SystemExit):
         main(["show", source, "--svg", str(picture), "--step", "Softmax"])
