@@ -118,12 +118,21 @@ def no_such_file(path: Path) -> InputError:
         with os.scandir(folder) as entries:
             names = [entry.name for entry in islice(entries, MOST_ENTRIES)]
     except (OSError, ValueError):
+        shipped = _samples() / path.name
+        if folder.name == "samples" and shipped.exists():
+            return InputError(f"{path}: no such file here. It is {shipped}.")
         return InputError(f"{path}: no such file; there is no folder {str(folder)!r}.")
     by_folded = {name.casefold(): name for name in sorted(names) if not name.startswith((".", "~$"))}
     by_folded |= {Path(name).stem.casefold(): name for name in sorted(by_folded.values())} | by_folded
     close = get_close_matches(path.name.casefold(), by_folded, n=1, cutoff=0.7)
     near = f" Did you mean {by_folded[close[0]]!r}?" if close else ""
     return InputError(f"{path}: no such file.{near}")
+
+
+def _samples() -> Path:
+    """The folder of the samples: in an installed package, or in a checkout."""
+    here = Path(__file__).parent
+    return here / "samples" if (here / "samples").is_dir() else here.parent / "samples"
 
 
 @contextmanager

@@ -10,6 +10,8 @@ from typing import Any
 
 from typer.core import TyperCommand
 
+from attn_xl.errors import CallError
+
 WORDS = '"WORD ..."'
 """The placeholder for several words in the help."""
 WIDEST, MOST_LEFT = 100, 24
@@ -37,6 +39,8 @@ class Command(TyperCommand):
             for name in (*parameter.opts, *parameter.secondary_opts)
             if name.startswith("-")
         }
+        if "--only" in args and "--step" in options:
+            raise CallError("there is no option --only. Did you mean --step?")
         args = with_set(args, options, self.settings)
         takes_value = {name: name in self.several for name, is_flag in options.items() if not is_flag}
         return super().parse_args(ctx, spread_words(args, takes_value, joined=self.joined))

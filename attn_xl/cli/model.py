@@ -71,6 +71,11 @@ def model(
     plain: Plain = False,
     force: Force = False,
 ) -> None:
+    if folder.is_file():
+        raise InputError(
+            f"{folder}: is no trained model, which is a folder with config.json, tokenizer.json and "
+            f"model.safetensors. For a spreadsheet: attn-xl convert {folder}"
+        )
     options = {
         **options,
         "controls": not plain,

@@ -181,6 +181,8 @@ def tables_of_sheet(
     rest = [f for f in others if not f.use and (f.why != UNKNOWN or wanted)]
     unknown = [f for f in others if not f.use and f.why == UNKNOWN and not wanted]
     own = weight_name(plain) or weight_label(plain) or parameter_of(plain)
+    if own and len(book.grids) == len(rest) == 1 and _heads_words(book, original, rest[0]):
+        own = None  # a file called w1.csv with a table of words
     if not own and rest and may_be_cut(plain):
         try:
             own = whole_name(plain, rest[0].shape, str(book.path))
@@ -342,12 +344,22 @@ def by_likelihood(found: Sequence[Found]) -> list[Found]:
     return sorted(found, key=rank)
 
 
+def _heads_words(book: Book, original: str, found: Found) -> bool:
+    """Whether the corner of a table says that its rows are words."""
+    corner = book.grids[original][found.place.row - 1][found.place.column - 1]
+    return str(corner).strip().casefold() in ("word", "words", "token", "tokens")
+
+
+MOST_RANGES = 3
+"""Ranges that an error proposes."""
+
+
 def _undecided(book: Book, sheet: str, found: Sequence[Found], name: str = "") -> InputError | None:
     if any(f.use for f in found):
         return None
     left = sentence_candidates(found)
     shown = [f"{f.range} ({f.size}{', ' + repr(f.title) if f.title else ''})" for f in left]
-    first = f"{name}={left[0].where}" if name else left[0].where
+    ranges = [f'--range "{f"{name}=" if name else ""}{f.where}"' for f in left]
     given = [f for f in left if f.title and _are_shares(f)]
     hint = (
         f"If {given[0].range} has the attention weights to use in place of a softmax, give --attention "
@@ -358,7 +370,7 @@ def _undecided(book: Book, sheet: str, found: Sequence[Found], name: str = "") -
     return InputError(
         f"{book.path}, sheet {sheet!r}: {len(left)} tables may be {name or 'the sentence'}: "
         f"{listed(shown)}. {hint}If they are one table, delete the empty rows or columns between them; "
-        f'if not, choose one with --range "{first}". (attn-xl inspect shows them all.)'
+        f"if not, choose one: {' or '.join(ranges[:MOST_RANGES])}. (attn-xl inspect shows them all.)"
     )
 
 

@@ -320,6 +320,12 @@ def _counts(values: list[Any]) -> bool:
     return len(numbers) > 1 and numbers in counts
 
 
+def _alone_below(grid: Lines, row: int, column: int) -> int | None:
+    """The row of the only value below a cell; None if there are several."""
+    there = [r for r in range(row + 1, len(grid)) if not is_blank(_at(grid, r, column))]
+    return there[0] if len(there) == 1 and len(grid) - row > 2 else None
+
+
 def _labels(
     cells: list[tuple[Any, int]], grid: Lines, kind: str, labelled: bool, where: str
 ) -> Iterator[str]:
@@ -330,6 +336,11 @@ def _labels(
         value = _at(grid, row, column)
         if is_blank(value) or isinstance(value, ErrorValue):
             what = "word" if kind == "word" else "name of the dimension"
+            if kind != "word" and (alone := _alone_below(grid, row, column)) is not None:
+                raise InputError(
+                    f"{where}, cell {address(alone + 1, column + 1)}: one value more than the table "
+                    f"has columns. Delete it, or name its column in {address(row + 1, column + 1)}."
+                )
             raise InputError(
                 f"{where}, cell {address(row + 1, column + 1)}: {described(value)} where the {what} "
                 "is needed."

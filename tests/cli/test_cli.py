@@ -137,6 +137,9 @@ def test_the_input_is_never_overwritten(run: Runner, tmp_path: Path, how: str) -
         (["convert", MOUSE, "--colour"], 2, "--colour"),
         (["convert"], 2, "FILE"),
         (["paint", MOUSE], 2, "paint"),
+        (["show", MOUSE, "--only", "Softmax"], 2, "Did you mean --step?"),
+        (["show", "samples/mouse.xlsx"], 1, "no such file here. It is "),
+        (["model", MOUSE], 1, "is no trained model, which is a folder with config.json"),
         (["show", MOUSE, "--step", "Sofmax"], 2, "there is no step 'Sofmax'. Did you mean 'Softmax'?"),
         (
             ["show", MOUSE, "--sheet", "pet"],

@@ -169,7 +169,7 @@ def test_an_infinite_number_is_named(make: Make) -> None:
         ([["", "a", "b"], ["cat", 1, 2], ["dog", 3]], "cell C3: blank"),
         (
             [["", "a", "b"], ["cat", 1, 2, 9], ["dog", 3, 4]],
-            r"cell D1: blank \(or an error value\) where the name of the dim",
+            "cell D2: one value more than the table has columns. Delete it, or name its column in D1",
         ),
         (
             [["", "a", "b"], [None, 1, 2], ["dog", 3, 4]],
@@ -474,3 +474,15 @@ def test_a_closed_input_and_an_endless_one_are_one_line(arguments: str, said: st
     done = subprocess.run(line, shell=True, capture_output=True, text=True)
     assert done.returncode == 1
     assert re.fullmatch(rf"attn-xl: {re.escape(said)}.*\n", done.stderr), done.stderr[-300:]
+
+
+def test_a_file_called_like_weights_with_words_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "w1.csv").write_text("word,a,b\ncat,1,2\ndog,3,4\n")
+    assert [*read_tables(tmp_path / "w1.csv").sentences] == ["w1"]
+
+
+def test_two_tables_name_both_ranges(tmp_path: Path) -> None:
+    (tmp_path / "two.csv").write_text("word,a,,word,a\ncat,1,,dog,2\nsat,3,,ran,4\n")
+    said = r'--range "two!A1:B3" or --range "two!D1:E3"'
+    with pytest.raises(InputError, match=said):
+        read_tables(tmp_path / "two.csv")

@@ -383,7 +383,7 @@ CASES: dict[str, Case] = {
     "over columns": Case(  # the scores are symmetric, so on the diagonal it makes no difference
         over_columns, (9, 9, 3, 12), (), {"Softmax!B6": "wrong", "Softmax!C6": "right"}
     ),
-    "nothing": Case(nothing, (0, 0, 0, 0), (), {"Scores!B5": "blank"}),
+    "nothing": Case(nothing, (0, 0, 0, 0), ("Nothing was filled in.",), {"Scores!B5": "blank"}),
     "libreoffice": Case(slip_followed, (8, 9, 9, 12), (), GOOGLE),
 }
 NOT_FOUND = [

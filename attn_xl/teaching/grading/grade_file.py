@@ -151,6 +151,8 @@ def _graded_book(
         for one in assignment.exercises
         if one.block.name not in unmarked
     }
+    if all(entry.blank for rows in entries.values() for row in rows for entry in row):
+        remarks.append("Nothing was filled in.")
     graded = Graded(
         path=path,
         status=Status.marked,
