@@ -12,6 +12,7 @@ from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal
 from typing import NamedTuple
 
+from attn_xl.graph.node import Node
 from attn_xl.models import steps
 from attn_xl.settings import CONTROLS
 from attn_xl.spreadsheets.addresses import Place, address, fixed, formula_of_text, letters, quoted
@@ -28,8 +29,9 @@ MOST_WORDS, MOST_DIMS, MOST_SENTENCES = 20, 8, 12
 FINDING, FIELDS, TOP = 4, 6, 9
 """Rows: the first finding, the switches, the first sentence."""
 CHART_ROWS = 9
-MOST_LABEL, NUMBER, ARROW, GUTTER = 16, 7.6, 2.6, 3.6
-"""Widths in characters: the widest label; a number; an arrow; the space between sentences."""
+MOST_LABEL, NUMBER, ARROW, GUTTER, CHART = 16, 6.0, 2.2, 2.6, 22.0
+"""Widths in characters: the widest label; the narrowest number; an arrow; the space between sentences;
+the narrowest chart."""
 DECIMALS = 2
 ROW, CHARACTER = 20 / 72 * 2.54, 0.19
 """Centimetres: a row of a chart, a character of a column."""
@@ -146,22 +148,25 @@ class _Answer:
         labels = [word for one in self._sentences for word in one.words.node.rows]
         label = min(max([8, *(text_width(text) + 3 for text in labels)]), MOST_LABEL)
         self._parts = (1, 1 + counts[0], 2 + counts[0], 2 + sum(counts[:2]), 3 + sum(counts[:2]))
+        fewest = [min(len(size[i].node.columns) for size in sizes) for i in range(3)]
+        number = [max(_width(size[i].node) for size in sizes) for i in range(3)]
+        number[1:] = (max(own, CHART / few) for own, few in zip(number[1:], fewest[1:]))
         wide = 4 + sum(counts)
+        heads = self._heads()
         for start in range(0, wide * min(2, len(self._sentences)), wide):
-            widths = [label, *[NUMBER] * counts[0], ARROW, *[NUMBER] * counts[1], ARROW]
-            widths += [*[NUMBER] * counts[2], GUTTER]
-            heads = self._heads(counts)
+            widths = [label, *[number[0]] * counts[0], ARROW, *[number[1]] * counts[1], ARROW]
+            widths += [*[number[2]] * counts[2], GUTTER]
             for at, width in enumerate(widths, start + 1):
                 self._widths[at] = max(width, heads.get(at - start, 0.0))
         return wide
 
-    def _heads(self, counts: Sequence[int]) -> dict[int, float]:
+    def _heads(self) -> dict[int, float]:
         """The width of the headings of each column of a sentence, from 1."""
         found: dict[int, float] = {}
         for one in self._sentences:
             for block, start in zip((one.input, one.weights, one.output), self._parts[::2]):
                 for at, head in enumerate(block.node.columns, start + 1):
-                    found[at] = max(found.get(at, 0.0), min(text_width(head) + 1.5, MOST_LABEL))
+                    found[at] = max(found.get(at, 0.0), min(text_width(head) + 0.8, MOST_LABEL))
         return found
 
     def _draw(self, one: Sentence, top: int, left: int, n: int, finding: int) -> None:
@@ -207,7 +212,7 @@ class _Answer:
         weights = ends[1].values
         whole = replace(weights, row=row, rows=one.weights.place.rows)
         self._scales += [whole.range, weights.range]
-        self._bars("Where the chosen word looks", ends[1:2], legend=False)
+        self._bars("Where the word looks", ends[1:2], legend=False)
         if one.input.node.columns == one.output.node.columns:
             self._bars("Before and after", [ends[2], ends[0]][::-1], legend=True)
         word = (one.word.node.texts or ("",))[0]
@@ -217,7 +222,7 @@ class _Answer:
         """A bar chart below the numbers of its last series."""
         place = series[-1].values
         columns = range(place.column, place.last_column + 1)
-        width = max(6.0, sum(self._widths[column] for column in columns) * CHARACTER)
+        width = sum(self._widths[column] for column in columns) * CHARACTER
         self._charts.append(
             Chart("bars", title, place.row + 2, place.column, tuple(series), width=width,
                   height=CHART_ROWS * ROW, legend=legend)
@@ -245,6 +250,12 @@ class _Answer:
 def _number(row: int, column: int, value: float, formula: str, of: Block, i: int, j: int) -> Cell:
     """A number of a matrix, in its row i and column j."""
     return Cell(row, column, value, formula, "attn value", like=of.name, shows=(i, j))
+
+
+def _width(node: Node) -> float:
+    """The width of a column that shows the numbers of a matrix with three decimals."""
+    extent = node.extent()
+    return max(NUMBER, 11.0 if extent.needs_exponent(3) else extent.width(3) + 1.0)
 
 
 def _rounded(value: float) -> str:
