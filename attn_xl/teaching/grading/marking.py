@@ -235,7 +235,8 @@ def _forgive_repeated(
         _agrees(own, variant, node, tolerance) for variant in variants if variant.shape == node.shape
     ):
         for row in wrong[1:]:
-            verdicts[row] = [one and Verdict.followed for one in verdicts[row]]
+            changed_to = {Verdict.wrong: Verdict.followed}
+            verdicts[row] = [changed_to.get(one, one) if one else None for one in verdicts[row]]
 
 
 def _following(
@@ -261,6 +262,8 @@ def _repeats(entered: Entered) -> bool:
     """Whether the cells to fill in of a matrix hold one number throughout; of a single row or column,
     0, since another number may well repeat in it."""
     numbers = entered.numbers[entered.cells]
+    if numbers.size == 1:
+        return bool(numbers[0] == 0 and entered.cells.all())
     takes_none = numbers[0] == 0 or 1 not in entered.cells.shape
     return bool(takes_none and (numbers == numbers[0]).all())
 
