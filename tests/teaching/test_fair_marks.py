@@ -229,3 +229,18 @@ def test_an_updated_weight_is_marked_by_how_far_it_moved(rate: float) -> None:
     assert sum(lost(computation, gradients).values()) > 0.9 * (cells - zeros) / 2
     rounded = {name: np.round(values, 3) for name, values in nodes.items()}
     assert lost(computation, rounded) == {}
+
+
+def test_after_a_single_wrong_cell_the_rest_follows() -> None:
+    one = exercise("by-hand.xlsx", 1, False)
+    scores = next(node for node in one.opened if node.name == "Scores")
+    alone = np.zeros(scores.shape, bool)
+    alone[1, 2] = True
+    softmax = next(node for node in one.opened if node.name == "Softmax")
+    opened = {scores: alone, softmax: np.ones(softmax.shape, bool)}
+    wrong = Entered(alone, scores.values + 2)
+    shown = recompute(results_of(one.computation), {scores: wrong}).shown
+    entries = {node: [[Entry(float(x), str(x)) for x in row] for row in shown[node]] for node in opened}
+    marking = mark(results_of(one.computation), opened, entries, TOLERANCE)
+    assert marking.points(scores) == (0, 1)
+    assert marking.points(softmax) == (softmax.values.size, softmax.values.size)

@@ -188,11 +188,8 @@ class _Answer:
         ends: list[Series] = []
         place = f"${letters(left + 1)}${chosen + 1}"
         for block, column in zip((one.input, one.weights, one.output), starts[::2]):
-            name, names, values = (
-                block.node.name,
-                block.node.columns,
-                layout.values(block.node).tolist(),
-            )
+            node = block.node
+            name, names, values = node.name, node.columns, layout.values(node).tolist()
             cells.append(Cell(top + 1, column, name, style="attn label"))
             for j, head in enumerate(map(clean, names)):
                 cells.append(Cell(top + 2, column + j, head, style="attn heading", align="right"))
@@ -214,7 +211,7 @@ class _Answer:
         self._scales += [whole.range, weights.range]
         self._bars("Where the word looks", ends[1:2], legend=False)
         if one.input.node.columns == one.output.node.columns:
-            self._bars("Before and after", [ends[2], ends[0]][::-1], legend=True)
+            self._bars("Before and after", [ends[0], ends[2]], legend=True)
         word = (one.word.node.texts or ("",))[0]
         cells.append(_finding(finding, word, address(chosen, left), place, ends[1], ends[2]))
 
