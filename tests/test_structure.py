@@ -17,22 +17,22 @@ import attn_xl
 from attn_xl.graph.step import Step
 
 PACKAGE = ROOT / "attn_xl"
-GROUND = {
+TOP = {
     "errors", "choices", "settings", "text", "outputs", "parallel", "labels", "labelled",
     "html", "records", "console",
 }  # fmt: skip
 MAY_IMPORT = {
     "graph": {"errors", "text", "labels", "labelled", "html", "records"},
-    "spreadsheets": GROUND,
-    "tables": {"spreadsheets", *GROUND},
-    "models": {"graph", "tables", "spreadsheets", *GROUND},
-    "workbook": {"models", "graph", "tables", "spreadsheets", *GROUND},
-    "views": {"workbook", "models", "graph", "tables", "spreadsheets", *GROUND},
-    "teaching": {"views", "workbook", "models", "graph", "tables", "spreadsheets", *GROUND},
+    "spreadsheets": TOP,
+    "tables": {"spreadsheets", *TOP},
+    "models": {"graph", "tables", "spreadsheets", *TOP},
+    "workbook": {"models", "graph", "tables", "spreadsheets", *TOP},
+    "views": {"workbook", "models", "graph", "tables", "spreadsheets", *TOP},
+    "teaching": {"views", "workbook", "models", "graph", "tables", "spreadsheets", *TOP},
 }
 MAY_IMPORT["api"] = MAY_IMPORT["views"]
-MAY_IMPORT["cli"] = {*MAY_IMPORT, *GROUND}
-"""The rooms, and what each may import besides itself."""
+MAY_IMPORT["cli"] = {*MAY_IMPORT, *TOP}
+"""The folders, and what each may import besides itself."""
 MODULES = {
     ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path
     for path in sorted(PACKAGE.rglob("*.py"))
@@ -40,8 +40,8 @@ MODULES = {
 }
 
 
-def room(module: str) -> str:
-    """`graph` of `attn_xl.graph.node`; the module itself where it stands on the ground."""
+def folder_of(module: str) -> str:
+    """`graph` of `attn_xl.graph.node`; the module itself where it stands at the top."""
     return module.split(".")[1]
 
 
@@ -64,7 +64,7 @@ def imports(module: str) -> set[str]:
 
 
 def test_every_room_has_its_place() -> None:
-    assert {room(module) for module in MODULES} == {*MAY_IMPORT, *GROUND, "__main__"}
+    assert {folder_of(module) for module in MODULES} == {*MAY_IMPORT, *TOP, "__main__"}
 
 
 @pytest.mark.parametrize("name", MAY_IMPORT)
@@ -73,16 +73,16 @@ def test_a_room_imports_only_what_stands_below_it(name: str) -> None:
     upward = {
         (module, imported)
         for module in MODULES
-        if room(module) == name
+        if folder_of(module) == name
         for imported in imports(module)
-        if room(imported) not in allowed
+        if folder_of(imported) not in allowed
     }
     assert not upward
 
 
-def test_the_ground_stands_by_itself() -> None:
-    for module in GROUND:
-        assert {room(imported) for imported in imports(f"attn_xl.{module}")} <= GROUND
+def test_the_modules_at_the_top_stand_by_themselves() -> None:
+    for module in TOP:
+        assert {folder_of(imported) for imported in imports(f"attn_xl.{module}")} <= TOP
 
 
 def test_no_import_goes_in_a_circle() -> None:
@@ -102,7 +102,7 @@ def test_text_leaves_by_one_way() -> None:
     others = {
         (module, ast.unparse(node))
         for module, path in MODULES.items()
-        if module not in ("attn_xl.text", "attn_xl.console") and room(module) not in files
+        if module not in ("attn_xl.text", "attn_xl.console") and folder_of(module) not in files
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and PRINTS.match(ast.unparse(node))
     }
@@ -112,14 +112,14 @@ def test_text_leaves_by_one_way() -> None:
 @pytest.mark.parametrize("name", ["workbook", "views", "teaching", "api", "cli"])
 def test_no_renderer_names_a_step(name: str) -> None:
     """What a step is comes from its record: no module compares names."""
-    records = [import_module(module) for module in MODULES if room(module) == "models"]
+    records = [import_module(module) for module in MODULES if folder_of(module) == "models"]
     steps = (step for module in records for step in vars(module).values() if isinstance(step, Step))
     symbols = {step.symbol for step in steps} - {"Words"}  # also a sheet of `vectors`
     symbols = {symbol for symbol in symbols if len(symbol) > 1 and not symbol.startswith("W_")}
     named = {
         (module, node.value)
         for module, path in MODULES.items()
-        if room(module) == name
+        if folder_of(module) == name
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Constant) and node.value in symbols
     }
