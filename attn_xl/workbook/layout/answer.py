@@ -209,20 +209,20 @@ class _Answer:
         weights = ends[1].values
         whole = replace(weights, row=row, rows=one.weights.place.rows)
         self._scales += [whole.range, weights.range]
-        self._bars("Where the word looks", ends[1:2], legend=False)
+        self._bars("Where the word looks", ends[1:2], legend=False, most=1.0)
         if one.input.node.columns == one.output.node.columns:
             self._bars("Before and after", [ends[0], ends[2]], legend=True)
         word = (one.word.node.texts or ("",))[0]
         cells.append(_finding(finding, word, address(chosen, left), place, ends[1], ends[2]))
 
-    def _bars(self, title: str, series: Sequence[Series], *, legend: bool) -> None:
+    def _bars(self, title: str, series: Sequence[Series], *, legend: bool, most: float = 0.0) -> None:
         """A bar chart below the numbers of its last series."""
         place = series[-1].values
         columns = range(place.column, place.last_column + 1)
         width = sum(self._widths[column] for column in columns) * CHARACTER
         self._charts.append(
             Chart("bars", title, place.row + 2, place.column, tuple(series), width=width,
-                  height=CHART_ROWS * ROW, legend=legend)
+                  height=CHART_ROWS * ROW, legend=legend, most=most)
         )  # fmt: skip
 
     def _extra_links(self, row: int) -> None:

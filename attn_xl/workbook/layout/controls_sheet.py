@@ -227,7 +227,7 @@ def _bars(layout: Layout, block: Block, title: str, row: int, column: int) -> Ch
         )
         for i, name in enumerate(block.node.columns[:MOST_SERIES])
     ]
-    return Chart("bars", title, row, column, tuple(series), legend=len(series) > 1)
+    return Chart("bars", title, row, column, tuple(series), legend=len(series) > 1, most=1.0)
 
 
 def _title(name: str, *, is_next: bool) -> str:

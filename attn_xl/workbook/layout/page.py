@@ -142,6 +142,7 @@ class Chart:
         row, column: the cell of its top left corner.
         width, height: in centimetres.
         legend: whether there is a legend.
+        most: the end of the axis of numbers, which then begins at 0; 0 leaves it to the program.
     """
 
     kind: Literal["bars", "line", "moves", "points"]
@@ -154,6 +155,7 @@ class Chart:
     width: float = 15.0
     height: float = 8.0
     legend: bool = True
+    most: float = 0.0
 
 
 NOTHING = "A1048576"

@@ -92,6 +92,8 @@ def _made(chart: Chart) -> Any:
     if excel_chart.legend is not None:
         excel_chart.legend.position = "b"
     excel_chart.x_axis.title, excel_chart.y_axis.title = chart.x_title or None, chart.y_title or None
+    if chart.most:
+        excel_chart.y_axis.scaling.min, excel_chart.y_axis.scaling.max = 0, chart.most
     for axis in (excel_chart.x_axis, excel_chart.y_axis):
         axis.delete = False  # openpyxl leaves them out otherwise
         axis.number_format = "General"
