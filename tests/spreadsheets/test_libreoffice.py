@@ -27,7 +27,12 @@ def test_libreoffice_notices_a_wrong_formula(tmp_path: Path) -> None:
     path = tmp_path / "wrong.xlsx"
     write_workbook(attn_xl.attend(attn_xl.read_tables(SAMPLES / "politics.xlsx")), path)
     wrong = tmp_path / "planted.xlsx"
-    spoil(path, wrong, "SUMPRODUCT(Q!$B5:$C5,K!$B$6:$C$6)", "SUMPRODUCT(Q!$B5:$C5,K!$B$7:$C$7)")
+    spoil(
+        path,
+        wrong,
+        "SUMPRODUCT(Input!$B5:$C5,Input!$B$6:$C$6)",
+        "SUMPRODUCT(Input!$B5:$C5,Input!$B$7:$C$7)",
+    )
     (found,) = differences_libreoffice([wrong], TOLERANCE).values()
     assert "Scores!C5" in {f"{d.sheet}!{d.cell}" for d in found}
 

@@ -122,12 +122,12 @@ def test_a_number_that_was_changed_counts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("sample", "cell", "value", "field", "now"),
     [
-        ("mouse", "B5", "off", "scale", False),
-        ("mouse", "B5", "OFF", "scale", False),
-        ("mouse", "B6", 2, "temperature", 2.0),
-        ("mouse", "B7", "on", "causal", True),
-        ("temperature", "B6", 1, "temperature", None),
-        ("dropout", "B8", 0.5, "dropout", 0.5),
+        ("mouse", "Scale", "off", "scale", False),
+        ("mouse", "Scale", "OFF", "scale", False),
+        ("mouse", "Temperature", 2, "temperature", 2.0),
+        ("mouse", "Causal", "on", "causal", True),
+        ("temperature", "Temperature", 1, "temperature", None),
+        ("dropout", "p_dropout", 0.5, "dropout", 0.5),
         ("encoder", "epsilon", 0.1, "epsilon", 0.1),
     ],
 )
@@ -140,9 +140,7 @@ def test_a_switch_that_was_turned_counts(
     converted(SAMPLES / f"{sample}.xlsx", path, **switches)
     book = openpyxl.load_workbook(path)
     sheet = book["Controls"]
-    if cell == "epsilon":
-        cell = next(f"B{row[0].row}" for row in sheet.iter_rows(max_col=1) if row[0].value == cell)
-    sheet[cell] = value
+    sheet[book.defined_names[cell].attr_text.rpartition("!")[2].replace("$", "")] = value
     if not named:
         book.defined_names.clear()
     book.save(path)
@@ -155,11 +153,11 @@ def test_a_switch_that_was_turned_counts(
 @pytest.mark.parametrize(
     ("sample", "name", "value", "said"),
     [
-        ("mouse", "Scale", "maybe", "cell B5: Scale is 'maybe'; enter on or off."),
-        ("mouse", "Scale", "ja", "cell B5: Scale is 'ja'; enter on or off."),
-        ("mouse", "Scale", True, "cell B5: Scale is TRUE; enter on or off."),
-        ("mouse", "Scale", " on", "cell B5: Scale is ' on'; enter on or off."),
-        ("mouse", "Scale", None, "cell B5: Scale is blank; enter on or off."),
+        ("mouse", "Scale", "maybe", "cell B8: Scale is 'maybe'; enter on or off."),
+        ("mouse", "Scale", "ja", "cell B8: Scale is 'ja'; enter on or off."),
+        ("mouse", "Scale", True, "cell B8: Scale is TRUE; enter on or off."),
+        ("mouse", "Scale", " on", "cell B8: Scale is ' on'; enter on or off."),
+        ("mouse", "Scale", None, "cell B8: Scale is blank; enter on or off."),
         ("mouse", "Causal", True, "cell F8: Causal is TRUE; enter on or off."),
         ("mouse", "Temperature", 0, "cell D8: Temperature is 0; enter a number above 0."),
         ("mouse", "Temperature", -1, "cell D8: Temperature is -1; enter a number above 0."),

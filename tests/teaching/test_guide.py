@@ -202,8 +202,8 @@ def test_the_formula_of_a_hint_typed_into_a_sheet_gives_the_number(path: Path, t
     )
     layout = attn_xl.write_workbook(computation, tmp_path / "w.xlsx")
     blocks = [block for sheet in layout.sheets for block in sheet.blocks if block.live]
-    places = {block.node: block.place for sheet in layout.sheets for block in sheet.blocks}
-    names = {block.node: block.name for sheet in layout.sheets for block in sheet.blocks}
+    places = {node: block.place for node, block in layout.blocks.items()}
+    names = {node: block.name for node, block in layout.blocks.items()}
     model = ironcalc.load_from_xlsx(str(tmp_path / "w.xlsx"), "en", "UTC", "en")
     model.add_sheet("Typed")
     expected = []

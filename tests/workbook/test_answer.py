@@ -28,7 +28,7 @@ def test_the_sample_opens_on_its_answer(tmp_path: Path) -> None:
     first = book.worksheets[0]
     assert first["A4"].value == "mouse: with cat it becomes animal 2.05 > tech 1.45"
     assert first["A5"].value == "mouse: with keyboard it becomes tech 1.95 > animal 1.56"
-    (looks, ends, *_) = first._charts
+    looks = first._charts[0]
     assert (looks.y_axis.scaling.min, looks.y_axis.scaling.max) == (0, 1)  # shares
     linked = {cell.hyperlink.location for row in first.iter_rows() for cell in row if cell.hyperlink}
     assert {f"{name}!A1" for name in book.sheetnames[1:] if name != "Settings"} <= linked

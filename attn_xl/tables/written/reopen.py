@@ -212,15 +212,17 @@ def current_settings(book: WrittenBook, recorded: Settings) -> Settings:
 
 
 def _setting_cells(book: WrittenBook) -> Iterator[tuple[str, Place]]:
-    """Yield each setting that has a cell, with the cell: by its name, or else beside its label."""
+    """Yield each setting that has a cell, with the cell: by its name, or else beside or below its
+    label."""
     for field, name in CELLS.items():
         place, _ = book.place(name, None)
         if place is None:
             for sheet in (CONTROLS, OPTIONS):
-                labels = [row[0] if row else "" for row in book.grids.get(sheet, [])]
-                if name in labels:
-                    place = Place(sheet, labels.index(name) + 1, 2, 1, 1)
-                    break
+                for row, cells in enumerate(book.grids.get(sheet, []), 1):
+                    if name in cells and place is None:
+                        column = cells.index(name) + 1
+                        beside = column == 1
+                        place = Place(sheet, row + (not beside), column + beside, 1, 1)
         if place is not None:
             yield field, place
 
