@@ -146,7 +146,7 @@ def with_set(args: list[str], options: Mapping[str, bool], settings: Mapping[str
             made += ["--set", f"{switched}={'on' if switched == setting else 'off'}"]
         elif setting in settings:
             given = value if equals else next(rest, None)
-            made += [arg] if given is None else ["--set", f"{setting}={given}"]
+            made += ["--set", setting if given is None else f"{setting}={given}"]
         else:
             made.append(arg)
     return made

@@ -6,6 +6,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import Field, fields, replace
+from difflib import get_close_matches
 from enum import Enum
 from functools import cache, wraps
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from attn_xl.errors import CallError, InputError, nearest
+from attn_xl.errors import CallError, InputError
 from attn_xl.settings import Settings, read_value
 
 if TYPE_CHECKING:
@@ -199,10 +200,10 @@ def _set(given: Sequence[str] | None, settings: dict[str, Field[Any]]) -> dict[s
         name, equals, value = text.partition("=")
         known = name.strip().replace("-", "_")
         if known not in settings:
-            names = [one.replace("_", "-") for one in settings]
+            close = get_close_matches(name, [one.replace("_", "-") for one in settings], n=1)
+            meant = f" Did you mean {close[0]!r}?" if close else ""
             raise CallError(
-                f"--set {text}: there is no such setting here. {nearest(name, names)} attn-xl settings "
-                "lists all."
+                f"--set {text}: there is no such setting here.{meant} attn-xl settings lists all."
             )
         if not equals:
             raise CallError(f"--set {text}: give it a value: --set {name}=VALUE.")

@@ -303,6 +303,8 @@ def test_every_setting_can_be_set_and_is_listed(run: Runner) -> None:
         "--temperature is 0.0; it takes a number above 0."
         in run("show", MOUSE, "--set", "temperature=0").err
     )
+    told = run("show", MOUSE, "--rotary-base").err
+    assert "--set rotary-base: give it a value: --set rotary-base=VALUE." in told
     listed = run("settings").out
     for setting in fields(Settings):
         assert f"\n{setting.name.replace('_', '-')}\n" in f"\n{listed}"
