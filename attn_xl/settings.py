@@ -88,7 +88,8 @@ VOCABULARIES = re.compile(r"all|used|top:[1-9]\d{0,4}")
 _AS_VALUES = "live_layers", "live_heads", "live_rows", "live_network", "vocabulary"
 """Settings by which some of the model enters as values."""
 _OF_SCORES = (
-    "heads", "heads_as_sheets", "padding", "causal", "normalize", "scale", "temperature", "switches"
+    "heads", "heads_as_sheets", "padding", "causal", "normalize", "max", "scale", "temperature",
+    "switches",
 )  # fmt: skip
 """Settings of the scores and of the heads that compute them."""
 
@@ -284,6 +285,12 @@ class Settings:
         Normalize.softmax,
         "How scores are turned into weights that sum to 1.",
         models=(*ATTENTION, Model.softmax),
+    )
+    max: bool = _choice(
+        True,
+        "Subtract each row's maximum in the softmax, which keeps large scores from overflowing.",
+        models=(*ATTENTION, Model.softmax),
+        needs=("normalize=softmax",),
     )
     scale: bool = _choice(
         True, "Divide the scores by the square root of d_k.", models=ATTENTION, cell="Scale"

@@ -8,9 +8,12 @@ from __future__ import annotations
 import random
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from openpyxl import Workbook
-from openpyxl.styles import Font
+from openpyxl.styles import Alignment, Border, Font, PatternFill, Side
+from openpyxl.utils import get_column_letter
+from openpyxl.worksheet.properties import PageSetupProperties
 
 from attn_xl.teaching.pleasant_numbers import pleasant
 from attn_xl.workbook.write_input import write_tables
@@ -428,7 +431,66 @@ def make(name: str, sheets: dict[str, list[Row]]) -> None:
     save(book, HERE / f"{name}.xlsx", {})
 
 
+FRAMES = {
+    "Scores = Input × Inputᵀ": ("E8EEF6", "words"),
+    "Scaled = Scores / √d": ("E8EEF6", "words"),
+    "Attention = softmax(Scaled)": ("E3F1EE", "words"),
+    "Output = Attention × Input": ("F6EEE3", "dims"),
+}
+"""The titles of an author's frames, with their fill, and what labels their columns."""
+
+
+def make_author_sheet() -> None:
+    """A sheet as an author leaves it: two contexts side by side, all frames titled, labelled, blank."""
+    book = Workbook()
+    sheet = book.worksheets[0]
+    sheet.title = "Two contexts"
+    sheet.sheet_view.showGridLines = False
+    sheet["B1"] = "The same word in two contexts"
+    sheet["B1"].font = Font(name="Arial", size=16, bold=True)
+    sheet["B2"] = "mouse beside cat, and mouse beside keyboard"
+    sheet["B2"].font = Font(name="Arial", size=10, color="66727E")
+    for left, rows in ((2, MOUSE["pets"]), (9, MOUSE["desk"])):
+        dims, words = rows[0][1:], [row[0] for row in rows[1:]]
+        top = 4
+        _frame(sheet, top, left, "Input", "FBF3D9", words, dims, rows[1:])
+        for title, (fill, across) in FRAMES.items():
+            top += len(words) + 3
+            _frame(sheet, top, left, title, fill, words, words if across == "words" else dims)
+    for column in range(1, 16):
+        wide = column in (2, 9)
+        sheet.column_dimensions[get_column_letter(column)].width = (
+            11 if wide else 3 if column == 1 else 9
+        )
+    sheet.page_setup.fitToHeight = sheet.page_setup.paperSize = 1
+    sheet.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=True)
+    book.properties.created = book.properties.modified = datetime(1980, 1, 1)
+    (HERE / "authors").mkdir(exist_ok=True)
+    save(book, HERE / "authors" / "two-contexts.xlsx", {})
+
+
+def _frame(
+    sheet: Any, top: int, left: int, title: str, fill: str, words: Row, columns: Row, rows: Any = None
+) -> None:
+    """A title, labels, and a bordered frame below them, with the numbers of `rows` if given."""
+    sheet.cell(top, left, title).font = Font(name="Arial", size=11, bold=True)
+    for n, label in enumerate(columns):
+        cell = sheet.cell(top + 1, left + 1 + n, label)
+        cell.font, cell.alignment = Font(name="Arial", size=8, color="66727E"), Alignment("center")
+    for i, word in enumerate(words):
+        sheet.cell(top + 2 + i, left, word).font = Font(name="Arial", size=9, bold=True)
+        for j in range(len(columns)):
+            cell = sheet.cell(top + 2 + i, left + 1 + j)
+            cell.border = Border(*[Side("thin", color="C9D2DA")] * 4)
+            cell.fill, cell.number_format = PatternFill("solid", fill), "0.00"
+            cell.font = Font(name="Arial", size=10, color="1D5AA6" if rows else "16212B")
+            cell.alignment = Alignment("center")
+            if rows:
+                cell.value = rows[i][1 + j]
+
+
 if __name__ == "__main__":
+    make_author_sheet()
     make("mouse", MOUSE)
     make("projections", PROJECTIONS)
     make("politics", POLITICS)

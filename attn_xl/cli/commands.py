@@ -43,6 +43,10 @@ COMMANDS = {
         "Write every matrix of attention as a sheet of live formulas.",
         "samples/mouse.xlsx -o mouse.xlsx --template print",
     ),
+    "fill": Entry(
+        "Complete your own sheet: formulas for its blank frames.",
+        "samples/authors/two-contexts.xlsx -o filled.xlsx",
+    ),
     "similarity": Entry(
         "Compare every two words: dot product, magnitudes, cosine, angle.",
         "samples/politics.xlsx -o angles.xlsx",
@@ -99,7 +103,7 @@ COMMANDS = {
     ),
 }
 GROUPS = {
-    "Workbooks": ("convert", "similarity", "learn", "compare", "model"),
+    "Workbooks": ("convert", "fill", "similarity", "learn", "compare", "model"),
     "Look closer": ("show", "explain", "inspect"),
     "Teach": ("teach", "grade"),
     "Inputs": ("new", "vectors", "settings"),

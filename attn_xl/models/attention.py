@@ -98,6 +98,7 @@ class Attending:
         scale: whether to divide the scores by √d_k; a switch cell if a reader can change it.
         temperature: a scalar that also divides the scores.
         normalize: "softmax", or "sum": divide each row by its plain sum.
+        maximum: whether the softmax subtracts the row's maximum.
         masks: matrices to add to the scores, (n, m) each; or a function that returns them for the words
             of the rows, the words of the columns and the part of the model.
         dropout: sets some of the weights to 0.
@@ -111,6 +112,7 @@ class Attending:
     scale: bool | Matrix = True
     temperature: Matrix | None = None
     normalize: Literal["softmax", "sum"] = "softmax"
+    maximum: bool = True
     masks: Sequence[Matrix] | Callable[[Sequence[str], Sequence[str], Part], Sequence[Matrix]] = ()
     dropout: Dropout | None = None
     rotary: Rotary | None = None
@@ -167,7 +169,7 @@ class Attending:
             InputError: if the plain sum of a row is 0.
         """
         if self.normalize == "softmax":
-            return softmax(scores).as_step(steps.SOFTMAX, part)
+            return softmax(scores, maximum=self.maximum).as_step(steps.SOFTMAX, part)
         total = row_sum(scores).as_step(steps.PLAIN_SUM)
         for word, number in zip(scores.rows, total.values[:, 0]):
             if not number:

@@ -79,7 +79,8 @@ class Scoring:
     @property
     def alone(self) -> Attending:
         """How given scores become weights."""
-        return Attending(temperature=self._temperature, normalize=self._settings.normalize.value)
+        s = self._settings
+        return Attending(temperature=self._temperature, normalize=s.normalize.value, maximum=s.max)
 
     @property
     def sheet(self) -> str:
@@ -95,6 +96,7 @@ class Scoring:
             scale=self._scale,
             temperature=self._temperature,
             normalize=s.normalize.value,
+            maximum=s.max,
             masks=lambda rows, columns, part: self._masks_for(rows, columns, part, hides),
             dropout=self._dropping(self._p, s.dropout),
         )

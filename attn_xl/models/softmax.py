@@ -6,11 +6,12 @@ from typing import cast
 
 from attn_xl.graph.functions import exp, row_dot, row_maximum, row_sum
 from attn_xl.graph.matrix import Matrix, check_matrices
+from attn_xl.graph.node import Node
 
 from . import steps
 
 
-def softmax(x: Matrix) -> Matrix:
+def softmax(x: Matrix, *, maximum: bool = True) -> Matrix:
     """Turn each row into positive weights that sum to 1: exp(x) / sum(exp(x)), row by row.
 
     Subtracting the row's maximum first leaves the result unchanged and keeps exp from overflowing.
@@ -18,12 +19,15 @@ def softmax(x: Matrix) -> Matrix:
 
     Args:
         x: scores, (n, m).
+        maximum: whether to subtract the row's maximum; articles often leave it out.
 
     Returns:
         Weights, (n, m).
 
     Raises:
-        WrongTypeError: if `x` is not a matrix. A matrix holds finite scores, which never fail.
+        WrongTypeError: if `x` is not a matrix. A matrix holds finite scores, which never fail with the
+            maximum subtracted.
+        NotFinite: without it, if a score is above 709.
 
     Example:
         >>> import attn_xl
@@ -38,8 +42,10 @@ def softmax(x: Matrix) -> Matrix:
     gradient: dX = A ∘ (dA − rowsum(dA ∘ A)), with A the weights.
     """
     check_matrices(x=x)
-    maximum = row_maximum(x).as_step(steps.MAXIMUM)  # (n, 1)
-    exponentials = exp(x - maximum).as_step(steps.EXPONENTIALS)  # (n, m)
+    if maximum:
+        exponentials = exp(x - row_maximum(x).as_step(steps.MAXIMUM)).as_step(steps.EXPONENTIALS)
+    else:
+        exponentials = exp(x).as_step(steps.EXPONENTIALS_ALONE)  # (n, m)
     total = row_sum(exponentials).as_step(steps.SUM)  # (n, 1)
     weights = (exponentials / total).described(f"softmax({x.as_operand})", "Softmax")
     return weights.differentiated({x: lambda a, d: a * (d - row_dot(d, a).in_cells)})
@@ -47,9 +53,19 @@ def softmax(x: Matrix) -> Matrix:
 
 def softmax_parts(weights: Matrix) -> tuple[Matrix, Matrix, Matrix] | tuple[()]:
     """What `softmax` computed a matrix from: the scores (n, m), their maximum and the sum of their
-    exponentials, (n, 1) each; nothing if another function made it."""
-    if weights.rules is None or not weights.parents[-1].is_step(steps.SUM):
+    exponentials, (n, 1) each; nothing if another function made it, or without the maximum."""
+    x = softmax_scores(weights)
+    if x is None or x is weights.parents[0].parents[0]:
         return ()
-    exponentials, total = (cast(Matrix, parent) for parent in weights.parents)
-    x, maximum = (cast(Matrix, parent) for parent in exponentials.parents[0].parents)
-    return x, maximum, total
+    _, maximum = weights.parents[0].parents[0].parents
+    return x, cast(Matrix, maximum), cast(Matrix, weights.parents[1])
+
+
+def softmax_scores(weights: Node) -> Matrix | None:
+    """The scores (n, m) of which a matrix is the softmax; None if another function made it."""
+    if weights.rules is None or not weights.parents[-1].is_step(steps.SUM):
+        return None
+    (x,) = weights.parents[0].parents
+    if x.parents and x.parents[-1].is_step(steps.MAXIMUM):
+        x = x.parents[0]
+    return cast(Matrix, x)

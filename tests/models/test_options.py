@@ -27,7 +27,8 @@ RNG = np.random.default_rng(5)
 WORDS = ["the", "cat", "sat"]
 OTHER: dict[str, Any] = {
     "heads": 2, "layers": 2, "encoder_layers": 2, "decoder_layers": 2, "memory": "two", "causal": True,
-    "padding": "cat", "positions": "sinusoidal", "normalize": "sum", "scale": False, "temperature": 2.0,
+    "padding": "cat", "positions": "sinusoidal", "normalize": "sum", "max": False,
+    "scale": False, "temperature": 2.0,
     "dropout": 0.5, "residual_dropout": 0.5, "seed": 4, "norm": "pre", "norm_variance": "sample",
     "norm_epsilon": "outside", "activation": "gelu", "hidden": 3, "epsilon": 0.25, "random_weights": 2,
     "attention": "one", "backbone": "encoder", "pooling": "first",

@@ -276,7 +276,7 @@ class Width(Operation):
         return np.array([[float(operands[0].shape[1])]])
 
     def formula(self, row: int, column: int, *operands: Operand) -> str:
-        return f"COLUMNS({operands[0].whole()})"
+        return f"{'ROWS' if operands[0].is_transposed else 'COLUMNS'}({operands[0].whole()})"
 
     def array(self, *operands: Operand) -> str:
         return self.formula(0, 0, *operands)

@@ -306,10 +306,16 @@ class Layout:
         rows = range(block.place.rows)
         if self.waits(block.node):
             return rows
-        varying = list(_varying(block.node)) if block.live else []
-        if None in varying:
-            return rows
-        return [tuple(made.kind_of_row(row) for made in varying if made) for row in rows]
+        return rows_alike(block.node, rows) if block.live else [()] * len(rows)
+
+
+def rows_alike(node: Node, rows: range) -> Sequence[object]:
+    """For each row of a computed matrix a value that is the same where its formulas differ only in row
+    numbers."""
+    varying = list(_varying(node))
+    if None in varying:
+        return rows
+    return [tuple(made.kind_of_row(row) for made in varying if made) for row in rows]
 
 
 def _varying(node: Node) -> Iterator[Operation | None]:

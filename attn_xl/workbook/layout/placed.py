@@ -24,6 +24,7 @@ class Block:
         headed: whether the row above it holds its column labels.
         live: whether it has formulas: it is computed, and everything they refer to is written.
         unlocked: it can be edited on a protected sheet.
+        turned: whether its cells hold the transpose: on a sheet that has words in columns.
     """
 
     node: Node
@@ -34,6 +35,7 @@ class Block:
     headed: bool
     live: bool
     unlocked: bool = False
+    turned: bool = False
 
 
 class PlacedOperand(Operand):
@@ -47,8 +49,10 @@ class PlacedOperand(Operand):
         home: Place,
         index: int,
         read: dict[str, tuple[Node, int]],
+        turned: bool = False,
     ) -> None:
         self._blocks, self._node, self._home, self._index = blocks, node, home, index
+        self._home_turned = turned
         self.read = read
         """The references in the formula, each with the matrix it reads and the number of cells."""
         self.shape = node.shape
@@ -59,7 +63,12 @@ class PlacedOperand(Operand):
 
     @property
     def is_transposed(self) -> bool:
-        return self._cells is not None and self._cells.turned
+        return self._cells is not None and self._cells.turned != self._block.turned
+
+    @property
+    def _moves_aside(self) -> bool:
+        """Whether a row of it is read by cells that do not stand in that row of the sheet."""
+        return self.is_transposed or (self._home_turned and self._cells is not None)
 
     @cached_property
     def _block(self) -> Block:
@@ -70,7 +79,7 @@ class PlacedOperand(Operand):
     @cached_property
     def _parents(self) -> list[PlacedOperand]:
         parents = [
-            PlacedOperand(self._blocks, node, self._home, self._index, self.read)
+            PlacedOperand(self._blocks, node, self._home, self._index, self.read, self._home_turned)
             for node in self._node.parents
         ]
         return [*parents, self] if operation_of(self._node).reads_labels else parents
@@ -100,9 +109,10 @@ class PlacedOperand(Operand):
         if node.scalar and node.name:
             return self._reads(self._block.name, 1)
         cells = self._cells
-        if cells and cells.turned:  # a row, read as a column
+        if cells and self._moves_aside:
             down = min(self._index if row is None else row, self.shape[0] - 1)
-            return self._range(down, column, 1, 1).partition(":")[0]
+            moves = row is None and self.shape[0] > 1, self.shape[1] > 1
+            return self._range(down, column, 1, 1, moves).partition(":")[0]
         if not node.name and (row is None or cells is None):
             text = self.formula(column)
             return f"({text})" if _binding(node) < binds else text
@@ -120,9 +130,10 @@ class PlacedOperand(Operand):
             picked = operation_of(self._node).row_of(self._index if row is None else row)
             assert picked is not None
             return self._parents[picked[0]].row(picked[1])
-        if cells.turned:
-            index = self._index if row is None else row
-            return self._range(min(index, self.shape[0] - 1), 0, 1, self.shape[1])
+        if self._moves_aside:
+            index = min(self._index if row is None else row, self.shape[0] - 1)
+            moves = row is None and self.shape[0] > 1, False
+            return self._range(index, 0, 1, self.shape[1], moves)
         first = self._block.place.column + cells.column
         number = self._row_number(row)
         text = f"{self._sheet}${letters(first)}{number}:${letters(first + self.shape[1] - 1)}{number}"
@@ -130,8 +141,8 @@ class PlacedOperand(Operand):
 
     def column(self, column: int) -> str:
         column = min(column, self.shape[1] - 1)
-        if self.is_transposed:
-            return self._range(0, column, self.shape[0], 1)
+        if self._moves_aside:
+            return self._range(0, column, self.shape[0], 1, (False, self.shape[1] > 1))
         cells, place = self._cells, self._block.place
         assert cells is not None
         letter = letters(place.column + cells.column + column)
@@ -139,15 +150,25 @@ class PlacedOperand(Operand):
         text = f"{self._sheet}{letter}${first}:{letter}${first + self.shape[0] - 1}"
         return self._reads(text, self.shape[0])
 
-    def _range(self, row: int, column: int, rows: int, columns: int) -> str:
-        """The absolute address of a part of it."""
+    def _range(
+        self, row: int, column: int, rows: int, columns: int, moves: tuple[bool, bool] = (False, False)
+    ) -> str:
+        """The address of a part of it; `moves` says whether its row is that of the formula, and whether
+        its column is. A `$` keeps each part of the address that copying the formula does not move."""
         cells, place = self._cells, self._block.place
         assert cells is not None
         if cells.turned:
             row, column, rows, columns = column, row, columns, rows
-        top, left = place.row + cells.row + row, place.column + cells.column + column
-        last = f"${letters(left + columns - 1)}${top + rows - 1}"
-        return self._reads(f"{self._sheet}${letters(left)}${top}:{last}", rows * columns)
+        row, column = row + cells.row, column + cells.column
+        if self._block.turned:
+            row, column, rows, columns = column, row, columns, rows
+        aside = self.is_transposed
+        down, across = moves if not self._home_turned else moves[::-1]
+        same = aside == self._home_turned
+        start, end = "" if same and across else "$", "" if same and down else "$"
+        top, left = place.row + row, place.column + column
+        last = f"{start}{letters(left + columns - 1)}{end}{top + rows - 1}"
+        return self._reads(f"{self._sheet}{start}{letters(left)}{end}{top}:{last}", rows * columns)
 
     def picked(self, row: Operand, column: int) -> str:
         return self._reads(f"INDEX({self._block.name},{row.cell(0)},{column + 1})", 1)

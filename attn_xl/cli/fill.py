@@ -1,0 +1,87 @@
+"""The command `attn-xl fill`: completes an author's own sheet."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from attn_xl.errors import CallError, InputError
+from attn_xl.settings import Settings
+from attn_xl.text import say
+
+from .options import READ, Direction, Force, option, output_beside, with_settings
+
+NEEDS_A_LOOK = 3
+"""The exit status if something was left that a person has to look at."""
+Sheet = Annotated[
+    Path,
+    typer.Argument(
+        metavar="SHEET.xlsx",
+        help="A workbook with titled frames: Input with its numbers, and blank frames for the steps.",
+    ),
+]
+
+
+@with_settings(
+    "heads", "scale", "causal",
+    leave_out=("formulas", "sheets_for", "controls", "switches", "canvas", "layout", "decimals"),
+)  # fmt: skip
+def fill(
+    file: Sheet,
+    options: dict[str, Any],
+    output: Annotated[
+        Path | None,
+        option("-o", "--output", help="The workbook to write. Default: SHEET-filled.xlsx."),
+    ] = None,
+    call: Annotated[
+        list[str] | None,
+        option(
+            "--call", metavar="NAME=STEP", panel=READ, help="What a title of yours means: Blend=Output."
+        ),
+    ] = None,
+    words_in: Annotated[
+        Direction | None,
+        option("--words-in", panel=READ, help="Where words are: rows or columns. Default: detected."),
+    ] = None,
+    force: Force = False,
+) -> None:
+    from attn_xl.outputs import check_ending, check_output, writing
+    from attn_xl.workbook.filling.author import fill_file
+
+    Settings.check_call(options)
+    path = output or output_beside(file, f"filled{file.suffix or '.xlsx'}")
+    check_ending(path, ".xlsx", ".xlsm")
+    check_output(path, force=force, sources=(file,))
+    words: Any = words_in and words_in.value
+    filled = fill_file(file, options, called(call or ()), words)
+    if not filled.filling.frames:
+        raise InputError(
+            f"{file}: has no frame to fill in. Write the name of a step, such as Scores, above one."
+        )
+    with writing(path) as temporary:
+        temporary.write_bytes(filled.content)
+    for line in filled.report():
+        say(line)
+    for line in filled.attention:
+        say(line, file=sys.stderr)
+    say(f"{path}: {filled.summary}")
+    if filled.attention:
+        raise typer.Exit(NEEDS_A_LOOK)
+
+
+def called(given: Any) -> dict[str, str]:
+    """The names given with --call, in lower case, and the steps they stand for.
+
+    Raises:
+        CallError: if one is not NAME=STEP.
+    """
+    found = {}
+    for text in given:
+        name, equals, step = text.partition("=")
+        if not (equals and name.strip() and step.strip()):
+            raise CallError(f"--call {text}: give it as NAME=STEP: --call Blend=Output.")
+        found[name.strip().casefold()] = step.strip()
+    return found

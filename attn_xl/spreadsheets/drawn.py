@@ -1,0 +1,207 @@
+"""Reads how the cells of an .xlsx workbook are drawn: which have a border or a fill, which are merged,
+and which are not free to be written to."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from xml.parsers.expat import ExpatError
+
+from attn_xl.errors import InputError
+
+from .addresses import Corners, address, parse_area, split_address
+from .book import Book, read_book
+from .formulas import WIDTH, Formula, formulas_in
+from .ooxml import Malformed, Package, parse, tag_of
+from .unpack import DAMAGED, damaged
+
+ROW = re.compile(rb"<((?:\w+:)?)row\b([^>]*?)(/>|>(.*?)</(?:\w+:)?row>)", re.DOTALL)
+"""A row of a sheet: the prefix of its tags, its attributes, and its cells."""
+CELL = re.compile(rb"<(?:\w+:)?c\b([^>]*?)(?:/>|>(.*?)</(?:\w+:)?c>)", re.DOTALL)
+"""A cell of a row: its attributes and its content."""
+_EDGES = ("left", "right", "top", "bottom")
+
+
+@dataclass
+class DrawnSheet:
+    """A sheet as its author drew it. Rows and columns count from 1.
+
+    Attributes:
+        name, part: the sheet, and the part of the package that holds it.
+        values: of its nonblank cells: numbers, texts, error values, `NOT_STORED`.
+        formulas: of its formula cells; cells that share a formula have that of the first.
+        framed: the style of each cell with a border or a fill.
+        merged: its merged cells.
+        closed: ranges where nothing can be written, each with the reason.
+    """
+
+    name: str
+    part: str
+    values: dict[tuple[int, int], Any] = field(default_factory=dict)
+    formulas: dict[tuple[int, int], Formula] = field(default_factory=dict)
+    framed: dict[tuple[int, int], int] = field(default_factory=dict)
+    merged: list[Corners] = field(default_factory=list)
+    closed: list[tuple[Corners, str]] = field(default_factory=list)
+
+    def at(self, row: int, column: int) -> str:
+        """`'My sheet'!B5`, as messages name a cell."""
+        return f"{self.name}!{address(row, column)}"
+
+
+@dataclass
+class DrawnBook:
+    """A workbook as its author drew it.
+
+    Attributes:
+        path, content: the file and its bytes.
+        sheets: the visible worksheets, in order.
+        book: its values.
+        names: its defined names, with what each refers to.
+    """
+
+    path: Path
+    content: bytes
+    book: Book
+    sheets: list[DrawnSheet] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def package(self) -> Package:
+        return Package(zipfile.ZipFile(io.BytesIO(self.content)))
+
+
+def read_drawn(path: Path) -> DrawnBook:
+    """Read a workbook with its looks.
+
+    Raises:
+        InputError: if it is no .xlsx workbook, or cannot be read.
+    """
+    from .unpack import content_of
+
+    content = content_of(path)
+    book = read_book(path)
+    found = formulas_in(content, path)
+    if found is None:
+        raise InputError(f"{path}: is no .xlsx workbook. Save it as .xlsx in a spreadsheet program.")
+    drawn = DrawnBook(path, content, book, names=found.names)
+    try:
+        package = drawn.package
+        _refuse_signed(path, package)
+        framed = _framed_styles(package)
+        for name, part in book.marks.sheets().items():
+            if name not in book.grids or name in book.hidden:
+                continue
+            sheet = DrawnSheet(name, part)
+            sheet.values = {
+                (row, column): value
+                for row, values in enumerate(book.grids[name], 1)
+                for column, value in enumerate(values, 1)
+                if not (isinstance(value, str) and not value.strip())
+            }
+            cells = found.sheets[name]
+            for key, place in zip(cells.keys.tolist(), cells.formulas.tolist()):
+                if place >= 0:
+                    sheet.formulas[key // WIDTH, key % WIDTH + 1] = found.formulas[place]
+            _look_at(sheet, package.read(part), framed, package)
+            drawn.sheets.append(sheet)
+    except (Malformed, ExpatError, *DAMAGED, LookupError) as error:
+        raise damaged(path, str(error)) from None
+    return drawn
+
+
+def _refuse_signed(path: Path, package: Package) -> None:
+    if any(kind == "origin" for kind, _ in package.relations("").values()):
+        raise InputError(
+            f"{path}: is signed, and any change would break the signature. Remove it, or use a copy."
+        )
+
+
+def _look_at(sheet: DrawnSheet, xml: bytes, framed: frozenset[int], package: Package) -> None:
+    start, end = data_of(xml)
+    for row in ROW.finditer(xml, start, end):
+        for cell in CELL.finditer(row[4] or b""):
+            style = attribute(cell[1], b"s")
+            place = attribute(cell[1], b"r")
+            if style and place and int(style) in framed:
+                sheet.framed[split_address(place.decode())] = int(style)
+    for reference in re.findall(rb'<(?:\w+:)?mergeCell [^>]*?ref="([^"]+)"', xml[end:]):
+        if area := parse_area(reference.decode()):
+            sheet.merged.append(area[1])
+            sheet.closed.append((area[1], "merged cells"))
+    for kind, target in package.relations(sheet.part).values():
+        if kind == "table" and (
+            area := parse_area(tag_of(package.read(target), "table").get("ref", ""))
+        ):
+            sheet.closed.append((area[1], "a table"))
+    for formula in {id(one): one for one in sheet.formulas.values()}.values():
+        if formula.rows * formula.columns > 1 or formula.table:
+            last = formula.row + formula.rows - 1, formula.column + formula.columns - 1
+            sheet.closed.append(((formula.row, formula.column, *last), "an array formula"))
+    protected = re.search(rb"<(?:\w+:)?sheetProtection\b([^>]*)>", xml[end:])
+    if protected and attribute(protected[1], b"sheet") in (b"1", b"true"):
+        sheet.closed.append(((1, 1, 1 << 20, 1 << 14), "a protected sheet"))
+
+
+def attribute(attributes: bytes, name: bytes) -> bytes:
+    """An attribute of a tag, "" if it has none."""
+    found = re.search(rb'(?:^|\s)%b\s*=\s*["\']([^"\']*)' % name, attributes)
+    return found[1] if found else b""
+
+
+def data_of(xml: bytes) -> tuple[int, int]:
+    """Where the rows of a sheet begin and end in its XML.
+
+    Raises:
+        Malformed: if it has none.
+    """
+    first = re.search(rb"<(?:\w+:)?sheetData\s*>", xml)
+    if first is None:
+        empty = re.search(rb"<(?:\w+:)?sheetData\s*/>", xml)
+        if empty is None:
+            raise Malformed("it has a sheet without cells")
+        return empty.end(), empty.end()
+    last = re.compile(rb"</(?:\w+:)?sheetData\s*>").search(xml, first.end())
+    if last is None:
+        raise Malformed("it has a sheet without an end")
+    return first.end(), last.start()
+
+
+def _framed_styles(package: Package) -> frozenset[int]:
+    """The numbers of the styles with a border or a fill."""
+    part = next((part for kind, part in package.links.values() if kind == "styles"), "")
+    if part not in package.parts:
+        return frozenset()
+    borders: list[bool] = []
+    fills: list[bool] = []
+    framed: list[int] = []
+    inside: list[str] = []
+    styles = 0
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal styles
+        if tag == "border" and inside[-1:] == ["borders"]:
+            borders.append(False)
+        elif tag in _EDGES and "borders" in inside and attributes.get("style", "none") != "none":
+            borders[-1] = True
+        elif tag == "fill" and inside[-1:] == ["fills"]:
+            fills.append(False)
+        elif tag == "patternFill" and "fills" in inside:
+            fills[-1] = attributes.get("patternType", "none") not in ("none", "gray125")
+        elif tag == "xf" and inside[-1:] == ["cellXfs"]:
+            border, fill = int(attributes.get("borderId", 0)), int(attributes.get("fillId", 0))
+            if (border < len(borders) and borders[border]) or (fill < len(fills) and fills[fill]):
+                framed.append(styles)
+            styles += 1
+        inside.append(tag)
+
+    parse(
+        package.read(part),
+        start,
+        lambda tag, text: inside.__delitem__(-1),
+    )
+    return frozenset(framed)

@@ -1,0 +1,529 @@
+"""Finds the frames of an author's sheet: the places that titles, labels, borders and arrows give to the
+matrices of attention, whether they are blank, partly filled or complete."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from attn_xl.errors import InputError
+from attn_xl.records import record
+from attn_xl.spreadsheets.addresses import Place, address, quoted
+from attn_xl.spreadsheets.drawn import DrawnSheet
+from attn_xl.spreadsheets.numerals import NOT_STORED, is_number
+from attn_xl.text import clean
+
+from .labels import Table
+from .roles import WordsIn, to_turn, words_of
+from .step_names import says_across, step_named
+
+ARROWS = frozenset("↓→↑←⇒⇓|—-–/=+×·*")
+FURTHEST = 4
+"""Rows between a title and the numbers below it, at most."""
+ENOUGH = 2
+"""Evidence that a frame needs."""
+WIDEST = 5
+"""Columns between a title and the numbers beside it, at most."""
+BESIDE = 10
+ELSEWHERE = 10_000
+"""The distance of a title from an input on another sheet."""
+"""The distance of a title to the right of its numbers, which is the weakest place for one."""
+
+
+@record(frozen=True)
+class Title:
+    """A text that names a step, and its cells.
+
+    Attributes:
+        row, column, last_column: its cells, which may be merged.
+        text: as written.
+        step: the step it names; turned: whether it names its transpose.
+    """
+
+    sheet: str
+    row: int
+    column: int
+    last_column: int
+    text: str
+    step: str
+    turned: bool = False
+
+    @property
+    def where(self) -> str:
+        return f"{quoted(self.sheet)}!{address(self.row, self.column)}"
+
+
+@record(frozen=True)
+class Frame:
+    """The place of a matrix on an author's sheet.
+
+    Attributes:
+        step: the matrix.
+        place: the cells of its numbers.
+        turned: whether the sheet shows its transpose: words in columns.
+        by: what it was recognised by.
+    """
+
+    step: str
+    place: Place
+    turned: bool
+    by: str
+
+    @property
+    def where(self) -> str:
+        return f"{quoted(self.place.sheet)}!{self.place.range}"
+
+
+class Cells:
+    """The cells of a sheet, counted: how many of a rectangle are texts, arrows, numbers, framed."""
+
+    def __init__(self, sheet: DrawnSheet, used: Iterable[tuple[int, int]] = ()) -> None:
+        self.sheet = sheet
+        cells = [*sheet.values, *sheet.formulas, *sheet.framed]
+        self.rows = max((row for row, _ in cells), default=0) + 1
+        self.columns = max((column for _, column in cells), default=0) + 1
+        kinds = {kind: np.zeros((self.rows + 1, self.columns + 1), np.int32) for kind in range(4)}
+        self.numbers: set[tuple[int, int]] = set()
+        for place, value in sheet.values.items():
+            text = isinstance(value, str) and place not in sheet.formulas and value is not NOT_STORED
+            if text and not is_number(value):
+                kinds[1 if str(value).strip() in ARROWS else 0][place] = 1
+            else:
+                self.numbers.add(place)
+        self.numbers |= sheet.formulas.keys()
+        for place in self.numbers:
+            kinds[2][place] = 1
+        for place in sheet.framed:
+            if not kinds[0][place]:
+                kinds[3][place] = 1
+        sums = [np.cumsum(np.cumsum(kinds[kind], axis=0), axis=1) for kind in range(4)]
+        self._texts, self._arrows, self._numbers, self._framed = sums
+
+    def _count(self, sums: np.ndarray, row: int, column: int, rows: int, columns: int) -> int:
+        top, left = max(row - 1, 0), max(column - 1, 0)
+        bottom = min(max(row + rows - 1, 0), self.rows)
+        right = min(max(column + columns - 1, 0), self.columns)
+        if bottom <= top or right <= left:
+            return 0
+        total = sums[bottom, right] - sums[top, right] - sums[bottom, left] + sums[top, left]
+        return int(total)
+
+    def texts(self, *box: int) -> int:
+        return self._count(self._texts, *box)
+
+    def arrows(self, *box: int) -> int:
+        return self._count(self._arrows, *box)
+
+    def filled(self, *box: int) -> int:
+        return self._count(self._numbers, *box)
+
+    def framed(self, *box: int) -> int:
+        return self._count(self._framed, *box)
+
+    def labels(self, row: int, column: int, rows: int, columns: int) -> tuple[str, ...]:
+        """The texts of a row or a column of cells; () unless each has one."""
+        if row < 1 or column < 1 or self.texts(row, column, rows, columns) < rows * columns:
+            return ()
+        return tuple(
+            clean(str(self.sheet.values[r, c]))
+            for r in range(row, row + rows)
+            for c in range(column, column + columns)
+        )
+
+    @cached_property
+    def blocks(self) -> list[tuple[int, int, int, int]]:
+        """The rectangles that neighbouring numbers fill: first row, first column, rows, columns."""
+        left, found = set(self.numbers), []
+        while left:
+            waiting = [left.pop()]
+            rows, columns = [waiting[0][0]] * 2, [waiting[0][1]] * 2
+            while waiting:
+                r, c = waiting.pop()
+                rows, columns = (
+                    [min(rows[0], r), max(rows[1], r)],
+                    [min(columns[0], c), max(columns[1], c)],
+                )
+                for near in ((r + 1, c), (r - 1, c), (r, c + 1), (r, c - 1)):
+                    if near in left:
+                        left.remove(near)
+                        waiting.append(near)
+            found.append((rows[0], columns[0], rows[1] - rows[0] + 1, columns[1] - columns[0] + 1))
+        return sorted(found)
+
+
+@dataclass
+class Group:
+    """A sentence on an author's sheets: its input, and the frames of its matrices.
+
+    Attributes:
+        name: as messages name it.
+        input: the frame of its embeddings.
+        table: these, one word per row.
+        words_in: whether its words are in rows or columns; why: the reason.
+        weights: its weights by name, each with its frame.
+        frames: the frames of its steps.
+    """
+
+    name: str
+    input: Frame
+    table: Table
+    words_in: WordsIn
+    why: str
+    weights: dict[str, tuple[Frame, Table]] = field(default_factory=dict)
+    frames: list[Frame] = field(default_factory=list)
+
+
+def titles_of(sheet: DrawnSheet, called: Mapping[str, str]) -> Iterator[Title]:
+    """The titles on a sheet; `called` maps an author's own names to steps."""
+    ends = {(top, left): right for top, left, _, right in sheet.merged}
+    for (row, column), value in sheet.values.items():
+        if not isinstance(value, str) or (row, column) in sheet.formulas:
+            continue
+        own = called.get(value.partition("=")[0].strip().casefold())
+        named = (own, False) if own else step_named(value)
+        if named is not None:
+            last = ends.get((row, column), column)
+            yield Title(sheet.name, row, column, last, clean(value), *named)
+
+
+def distance(title: Title, row: int, column: int, rows: int, columns: int) -> float | None:
+    """How far the numbers in a rectangle are from a title above, left or right of them; None if they
+    are elsewhere."""
+    end = column + columns - 1
+    beside = row - 1 <= title.row <= row + rows - 1
+    if 1 <= row - title.row <= FURTHEST and column - 1 <= title.last_column and title.column <= end:
+        away = 0 if title.column in (column - 1, column) else abs(title.column - column)
+        return row - title.row + 0.3 * away
+    if beside and 1 <= column - title.last_column <= WIDEST:
+        return 4 + (column - title.last_column) + abs(title.row - row)
+    if beside and 1 <= title.column - end <= WIDEST:
+        return BESIDE + (title.column - end) + abs(title.row - row)
+    return None
+
+
+def is_label(cells: Cells, title: Title, row: int, column: int, rows: int, columns: int) -> bool:
+    """Whether a text is one of the labels of a rectangle: a word that is spelled like a step."""
+    above = title.row == row - 1 and column <= title.column < column + columns
+    if above and columns == 1:
+        return cells.texts(row - 2, column - 1, 1, 2) > 0
+    beside = title.column == column - 1 and row <= title.row < row + rows > row + 1
+    return (above and bool(cells.labels(row - 1, column, 1, columns))) or (
+        beside and bool(cells.labels(row, column - 1, rows, 1))
+    )
+
+
+def tables_given(
+    sheet: DrawnSheet, cells: Cells, titles: Sequence[Title], file: str
+) -> dict[Title, tuple[Frame, Table]]:
+    """The numbers that titles name as the input or as weights, as they stand on the sheet."""
+    found: dict[Title, tuple[Frame, Table]] = {}
+    pairs = []
+    for title in titles:
+        for block in cells.blocks:
+            away = distance(title, *block)
+            if away is None or is_label(cells, title, *block):
+                continue
+            if away < BESIDE and cells.filled(*block) == block[2] * block[3]:
+                pairs.append((away, title.row, title.column, title, block))
+    taken: set[tuple[int, int, int, int]] = set()
+    for _, _, _, title, block in sorted(pairs, key=lambda pair: pair[:3]):
+        if title in found or block in taken or not _given(title.step):
+            if not _given(title.step):
+                taken.add(block)
+            continue
+        taken.add(block)
+        by = f"the title {title.text!r}"
+        found[title] = _given_table(sheet, cells, title.step, by, block, file)
+    return found
+
+
+def _given(step: str) -> bool:
+    return step == "Input" or step.startswith(("W_", "b_", "Mask"))
+
+
+def _given_table(
+    sheet: DrawnSheet, cells: Cells, step: str, by: str, block: tuple[int, int, int, int], file: str
+) -> tuple[Frame, Table]:
+    row, column, rows, columns = block
+    values = np.empty((rows, columns))
+    for r in range(rows):
+        for c in range(columns):
+            value = sheet.values.get((row + r, column + c), NOT_STORED)
+            if not is_number(value):
+                raise InputError(
+                    f"{file}, sheet {sheet.name!r}, cell {address(row + r, column + c)}: {step} needs "
+                    "a number here; its formula has no stored value. Open the file in a spreadsheet "
+                    "program and save it."
+                )
+            values[r, c] = float(value)
+    left, above = _labels_of(cells, row, column, rows, columns)
+    place = Place(sheet.name, row, column, rows, columns)
+    table = Table(
+        name=step,
+        values=values,
+        rows=left or tuple(f"word {n}" for n in range(1, rows + 1)),
+        columns=above or tuple(f"dim {n}" for n in range(1, columns + 1)),
+        labelled=(bool(left), bool(above)),
+        file=file,
+        sheet=sheet.name,
+        row=row,
+        column=column,
+    )
+    return Frame(step, place, False, by), table
+
+
+def _labels_of(
+    cells: Cells, row: int, column: int, rows: int, columns: int
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The labels left of and above a rectangle, which arrows may separate from it."""
+    left = above = ()  # type: tuple[str, ...]
+    for away in (1, 2):
+        if not left and (away == 1 or cells.arrows(row, column - 1, rows, 1) == rows):
+            left = cells.labels(row, column - away, rows, 1)
+        if not above and (away == 1 or cells.arrows(row - 1, column, 1, columns) == columns):
+            above = cells.labels(row - away, column, 1, columns)
+    return left, above
+
+
+def direction(
+    cells: Cells,
+    table: Table,
+    weights: Mapping[str, Table],
+    titles: Sequence[Title],
+    asked: WordsIn | None,
+) -> tuple[WordsIn, str]:
+    """Whether the words of an author's input are in its rows or in its columns, and why."""
+    corner = cells.labels(table.row - 1, table.column - 1, 1, 1)
+    projections = [(name, one) for name, one in weights.items() if name[:3] in ("W_Q", "W_K", "W_V")]
+    found, why = words_of(table, "".join(corner), projections, asked)
+    if why != "the default; no label says otherwise":
+        return found, why
+    place = Place(table.sheet, table.row, table.column, *table.shape)
+    near = [title for title in titles if title.step in ("Scores", "Scaled", "Softmax", "Output")]
+    rows, columns = (_fit(cells, near, table, across, place) for across in (False, True))
+    if abs(rows - columns) > 1:
+        direct: WordsIn = "columns" if columns > rows else "rows"
+        return direct, "the other frames fit that best"
+    if any(says_across(title.text) for title in titles):
+        return "columns", "the titles multiply from the left"
+    return found, why
+
+
+def _fit(cells: Cells, titles: Sequence[Title], table: Table, across: bool, taken: Place) -> float:
+    """The evidence for the frames of a sentence whose words are in the rows of its input, or across."""
+    words, dims = (table.columns, table.rows) if across else (table.rows, table.columns)
+    shapes = ((title, Shape(words, dims if title.step == "Output" else words)) for title in titles)
+    best = (candidates(cells, title, shape, across, [taken])[:1] for title, shape in shapes)
+    return sum(one.score for found in best for one in found)
+
+
+def oriented(table: Table, name: str, words_in: WordsIn, dims: Sequence[str]) -> tuple[Table, bool]:
+    """A table with words in rows, or weights for these, and whether it was transposed."""
+    turned = words_in == "columns" if name == "Input" else to_turn(name, table, dims, words_in)
+    return (table.turn() if turned else table), turned
+
+
+@record(frozen=True)
+class Shape:
+    """What a frame has to hold: the numbers of rows and columns of a matrix, and their labels."""
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+
+    def turn(self) -> Shape:
+        return Shape(self.columns, self.rows)
+
+
+@record(frozen=True)
+class Candidate:
+    """A place where a matrix may be.
+
+    Attributes:
+        score: the evidence for it.
+        away: its distance from the title.
+        agrees: whether its labels are those of the matrix.
+        signs: the evidence in words.
+    """
+
+    place: Place
+    turned: bool
+    score: float
+    away: float
+    agrees: bool
+    signs: tuple[str, ...]
+
+
+def candidates(
+    cells: Cells, title: Title, shape: Shape, turned: bool, taken: Sequence[Place]
+) -> list[Candidate]:
+    """The places near a title that can hold a matrix, best first.
+
+    Args:
+        shape: the matrix, with words in rows.
+        turned: whether the sheet shows words in columns.
+        taken: the places of other matrices.
+    """
+    found = []
+    turned = turned != title.turned
+    forms = [(turned, 0.0), (not turned, 1.0)] if shape.rows != shape.columns else [(turned, 0.0)]
+    for way, cost in forms:
+        form = shape.turn() if way else shape
+        rows, columns = len(form.rows), len(form.columns)
+        corners = {
+            (row, column)
+            for row in range(title.row + 1, title.row + FURTHEST + 1)
+            for column in range(title.column - columns + 1, title.last_column + 2)
+        } | {
+            (row, column)
+            for row in range(title.row - rows + 1, title.row + 2)
+            for column in (
+                *range(title.last_column + 1, title.last_column + WIDEST + 1),
+                *range(title.column - columns - WIDEST + 1, title.column - columns + 1),
+            )
+        }
+        for row, column in corners:
+            if row < 1 or column < 1 or cells.texts(row, column, rows, columns):
+                continue
+            if cells.arrows(row, column, rows, columns):
+                continue
+            away = distance(title, row, column, rows, columns)
+            place = Place(title.sheet, row, column, rows, columns)
+            if away is None or any(_overlap(place, other) for other in taken):
+                continue
+            if is_label(cells, title, row, column, rows, columns):
+                continue
+            if row > title.row and not _clear(cells, title, row, column, columns):
+                continue
+            score, agrees, signs = evidence(cells, place, form)
+            found.append(Candidate(place, way, score - cost, away, agrees, signs))
+    return sorted(found, key=lambda one: (-one.score, one.away))
+
+
+def _overlap(a: Place, b: Place) -> bool:
+    return (
+        a.sheet == b.sheet
+        and a.row <= b.last_row
+        and b.row <= a.last_row
+        and a.column <= b.last_column
+        and b.column <= a.last_column
+    )
+
+
+def _clear(cells: Cells, title: Title, row: int, column: int, columns: int) -> bool:
+    """Whether there are no numbers between a title and the cells below it."""
+    between = row - title.row - 1
+    return not between or not cells.filled(title.row + 1, column, between, columns)
+
+
+def evidence(cells: Cells, place: Place, form: Shape) -> tuple[float, bool, tuple[str, ...]]:
+    """How much speaks for a matrix in these cells, whether its labels agree, and the signs in words."""
+    row, column, rows, columns = place.row, place.column, place.rows, place.columns
+    score, signs, agrees = 0.0, [], False
+    left, above = _labels_of(cells, row, column, rows, columns)
+    for labels, own, ends in (
+        (left, form.rows, ((row - 1, column - 1), (row + rows, column - 1))),
+        (above, form.columns, ((row - 1, column - 1), (row - 1, column + columns))),
+    ):
+        if labels:
+            same = tuple(label.casefold() for label in labels) == tuple(
+                label.casefold() for label in own
+            )
+            if same or not any(cells.texts(*end, 1, 1) for end in ends):
+                score += 4 if same else 1.5
+                agrees |= same
+                signs.append("labels")
+    if cells.arrows(row, column - 1, rows, 1) == rows and not cells.arrows(
+        row + rows, column - 1, 1, 1
+    ):
+        score += 3 if rows > 1 else 1
+        signs.append("arrows")
+    if cells.arrows(row - 1, column, 1, columns) == columns and not (
+        cells.arrows(row - 1, column + columns, 1, 1) or cells.arrows(row - 1, column - 1, 1, 1)
+    ):
+        score += 3 if columns > 1 else 1
+        signs.append("arrows")
+    sides = [
+        (row - 1, column, 1, columns),
+        (row + rows, column, 1, columns),
+        (row, column - 1, rows, 1),
+        (row, column + columns, rows, 1),
+    ]
+    if cells.framed(*box(place)) == rows * columns:
+        free = sum(not cells.framed(*side) for side in sides)
+        score += 3 if free == 4 else 0.5 * free
+        signs += ["borders"] if free == 4 else []
+    inside = cells.filled(*box(place))
+    if inside:
+        score += 1 if inside < rows * columns else 2
+        signs.append("numbers")
+    score -= 2 * sum(bool(inside and cells.filled(*side)) for side in sides)
+    return score, agrees, tuple(dict.fromkeys(signs))
+
+
+def box(place: Place) -> tuple[int, int, int, int]:
+    return place.row, place.column, place.rows, place.columns
+
+
+def shifted(place: Place, rows: int, columns: int) -> Place:
+    return replace(place, row=place.row + rows, column=place.column + columns)
+
+
+def cost(title: Title, place: Place) -> float:
+    """How far a title is from the input of a sentence, below or beside which its titles stand."""
+    if title.sheet != place.sheet:
+        return ELSEWHERE
+    across = max(place.column - 1 - title.column, title.column - place.last_column, 0)
+    down = max(title.row - place.last_row, 0)
+    up = max(place.row - FURTHEST - title.row, 0)
+    return across + down + 100 * up
+
+
+def values_in(sheet: DrawnSheet, place: Place, turned: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Which cells of a place are filled, and their numbers (NaN where there is none), with words in
+    rows."""
+    filled = np.zeros((place.rows, place.columns), bool)
+    numbers = np.full((place.rows, place.columns), np.nan)
+    for r in range(place.rows):
+        for c in range(place.columns):
+            cell = place.row + r, place.column + c
+            value: Any = sheet.values.get(cell)
+            filled[r, c] = value is not None or cell in sheet.formulas
+            if is_number(value):
+                numbers[r, c] = float(value)
+    return (filled.T, numbers.T) if turned else (filled, numbers)
+
+
+def untitled_tables(
+    sheet: DrawnSheet,
+    cells: Cells,
+    titles: Sequence[Title],
+    given: Mapping[Title, tuple[Frame, Table]],
+    file: str,
+) -> list[tuple[Frame, Table]]:
+    """The labelled tables of typed numbers on a sheet that no title names."""
+    named = {box(frame.place) for frame, _ in given.values()}
+    found = []
+    for block in cells.blocks:
+        row, column, rows, columns = block
+        typed = not any(
+            (r, c) in sheet.formulas
+            for r in range(row, row + rows)
+            for c in range(column, column + columns)
+        )
+        if block in named or not typed or cells.filled(*block) < rows * columns:
+            continue
+        left, above = _labels_of(cells, *block)
+        if (left or above) and not any(_over(title, block) for title in titles):
+            by = "its place beside another input"
+            found.append(_given_table(sheet, cells, "Input", by, block, file))
+    return found
+
+
+def _over(title: Title, block: tuple[int, int, int, int]) -> bool:
+    """Whether a title stands just above a block, over its first columns."""
+    row, column, _, _ = block
+    return 0 < row - title.row <= 2 and column - 1 <= title.column <= column

@@ -1,0 +1,109 @@
+"""The names that authors give to the steps of attention, read as the names of our steps."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from .roles import names_input, weight_label
+
+SPELLINGS = {
+    "Q": "q query queries",
+    "K": "k key keys",
+    "V": "v value values",
+    "Scores": "scores score s rawscores rawscore attentionscores attentionscore similarityscores "
+    "similarities dotproducts qk^t k^tq matmul1",
+    "Scaled": "scaled scaledscores scaledscore ss scaledattentionscores scaleddotproducts",
+    "Masked": "masked maskedscores",
+    "Mask": "mask attentionmask causalmask",
+    "Softmax": "softmax attention attentionweights attentionweight attentionmatrix "
+    "attentionweightmatrix attentionprobabilities weights a softmaxweights",
+    "Softmax.Maximum": "maximum max rowmaximum rowmax maxima",
+    "Softmax.Exponentials": "exponentials exponential exp exponents e^x exp(x)",
+    "Softmax.Sum": "sum sums rowsum rowsums Σ",
+    "Output": "output outputs z context contextvector contextvectors attentionoutput result "
+    "attentionweightedfeatures newembeddings contextualembeddings updatedembeddings",
+    "d_k": "dk d_k keydims keydimensions",
+}
+"""The spellings of each step, without spaces and in lower case."""
+_BY_SPELLING = {
+    unicodedata.normalize("NFKC", spelling).casefold(): step
+    for step, spellings in SPELLINGS.items()
+    for spelling in spellings.split()
+}
+_TIMES = re.compile(r"(?<=\S)\s+[x×·*@⋅∙]\s+(?=\S)|\s*[×·*@⋅∙]\s*", re.IGNORECASE)
+_QUERY, _KEY = r"(?:q|x|input|embeddings?)", r"(?:k|x|input|embeddings?)"
+_PRODUCT = rf"(?:{_QUERY}\*?{_KEY}\^t|{_KEY}\^t\*?{_QUERY}|matmul1|scores?|rawscores?)"
+_ROOT = r"/(?:sqrt|√)\(?\w*\)?"
+_WEIGHTS = r"(?:attention(?:weights)?|softmax(?:\(.*\))?|weights|a)"
+_FORMULAS = (
+    (rf"\(?{_PRODUCT}\)?{_ROOT}|\[\]{_ROOT}", "Scaled"),
+    (_PRODUCT, "Scores"),
+    (r"softmax\(.*\)", "Softmax"),
+    (rf"{_WEIGHTS}\*(?:v|x|input|values)|(?:v|x|input|values)\*{_WEIGHTS}", "Output"),
+    (r"e\^\[\]|exp\(.*\)", "Softmax.Exponentials"),
+)
+_ACROSS = re.compile(
+    rf"(?:k|x|input)\^t\*?(?:q|x|input)|(?:v|values)\*(?:a|{_WEIGHTS})$|w[qkv]\*(?:x|input)",
+    re.IGNORECASE,
+)
+_HEAD = re.compile(r"[\s,(_|]*head\s*_?(\d+)\)?$|_(\d+)$", re.IGNORECASE)
+_ASIDE = re.compile(r"\([^()]*\)$")
+
+
+@lru_cache(maxsize=20_000)
+def step_named(text: str) -> tuple[str, bool] | None:
+    """The step that a title names, and whether it names its transpose; None if it names none.
+
+    `Scores = Input x Input^T`, `K^T * Q` and `Raw scores:` name Scores, `K^T` names K transposed, `Wq`
+    the weights W_Q, `Scores, head 2` Scores_2. What stands before the `=` counts first.
+    """
+    if len(text) > 200:
+        return None
+    plain = re.sub(r"ᵀ|\^\{?[⊤T]\}?", "^t", text)
+    plain = unicodedata.normalize("NFKC", plain).strip().strip(":;. ")
+    before, equals, after = plain.partition("=")
+    for part in (before, after) if equals else (plain,):
+        part = part.strip().rstrip(":'′’`´ ")
+        head = _HEAD.search(part)
+        base = part[: head.start()] if head else part
+        found = _step(base)
+        if found is not None:
+            number = f"_{head[1] or head[2]}" if head else ""
+            return f"{found[0]}{number}", found[1]
+    return None
+
+
+def _step(text: str) -> tuple[str, bool] | None:
+    for form in dict.fromkeys((text, _ASIDE.sub("", text).strip())):
+        compact = re.sub(r"[\s_\-–']+", "", _TIMES.sub("*", form)).casefold()
+        if not compact:
+            continue
+        if found := _BY_SPELLING.get(compact):
+            return found, False
+        if (
+            compact.endswith("^t")
+            and (found := _BY_SPELLING.get(compact[:-2]))
+            and "q" not in compact[:-3]
+        ):
+            return found, True
+        if names_input(form):
+            return "Input", False
+        if (weights := weight_label(form)) and weights != "Mask":
+            return weights, False
+        for pattern, step in _FORMULAS:
+            if re.fullmatch(pattern, compact):
+                return step, False
+    return None
+
+
+def says_across(text: str) -> bool:
+    """Whether the formula in a title is that of words in columns: `K^T * Q`, `V * A`, `Wq * X`."""
+    plain = unicodedata.normalize("NFKC", re.sub(r"ᵀ", "^T", text)).partition("=")
+    return bool(_ACROSS.search(re.sub(r"\s+", "", _TIMES.sub("*", plain[2] or plain[0]))))
+
+
+def names_width(name: str) -> bool:
+    """Whether a defined name is that of d_k: `dk`, `_dk`, `d_k`."""
+    return name.replace("_", "").casefold() == "dk"

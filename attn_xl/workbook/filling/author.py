@@ -1,0 +1,120 @@
+"""An author's workbook, filled in: from the file to the bytes of the new one, and a report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from attn_xl.errors import CallError, InputError, nearest
+from attn_xl.graph.node import Graph
+from attn_xl.models.build import attend
+from attn_xl.settings import SETTINGS, Settings
+from attn_xl.spreadsheets.drawn import read_drawn
+from attn_xl.tables.frames import Frame
+from attn_xl.tables.roles import WordsIn
+from attn_xl.tables.step_names import SPELLINGS, step_named
+from attn_xl.tables.survey import Tables
+from attn_xl.workbook.xlsx.splice import spliced
+
+from .fill import Filling, fill
+
+
+@dataclass(frozen=True)
+class FilledBook:
+    """A filled workbook.
+
+    Attributes:
+        content: its bytes.
+        filling: what was filled in and found.
+        sheets: the names of its sheets, in order.
+    """
+
+    content: bytes
+    filling: Filling
+    sheets: tuple[str, ...]
+
+    @property
+    def summary(self) -> str:
+        """`95 cells filled in 8 frames`."""
+        filling = self.filling
+        frames = sum(bool(count) for _, _, count in filling.frames)
+        text = f"{filling.count:,} cells filled in {frames} of {len(filling.frames)} frames"
+        if filling.steps:
+            text += f"; what they do not show is on the sheet {filling.steps[0]}"
+        return text
+
+    @property
+    def attention(self) -> list[str]:
+        """What a person has to look at."""
+        return [*self.filling.differs, *self.filling.closed, *self.filling.left]
+
+    def report(self) -> list[str]:
+        """A line for each frame: where it is, its step, what was done, how it was recognised."""
+        frames = sorted(self.filling.frames, key=lambda one: (one[1].place.row, one[1].place.column))
+        frames.sort(key=lambda one: self.sheets.index(one[1].place.sheet))
+        rows = [
+            (frame.where, _spoken(frame), _done(frame, count), frame.by) for _, frame, count in frames
+        ]
+        widths = [max((len(row[n]) for row in rows), default=0) for n in range(3)]
+        return [
+            "  ".join([*(text.ljust(width) for text, width in zip(row, widths)), row[3]])
+            for row in rows
+        ]
+
+
+def _spoken(frame: Frame) -> str:
+    return f"{frame.step}, words in columns" if frame.turned else frame.step
+
+
+def _done(frame: Frame, count: int) -> str:
+    size = frame.place.rows * frame.place.columns
+    if not count:
+        return "kept"
+    return f"{count} filled" if count == size else f"{count} of {size} filled"
+
+
+def fill_file(
+    file: Path,
+    options: Mapping[str, Any],
+    called: Mapping[str, str] | None = None,
+    words_in: WordsIn | None = None,
+) -> FilledBook:
+    """Fill the frames of an author's workbook.
+
+    Args:
+        options: the settings given in the call.
+        called: an author's own names, in lower case, and the steps they stand for.
+        words_in: where words are; detected if None.
+
+    Raises:
+        InputError: if the workbook cannot be read, has no input, or is ambiguous.
+    """
+    if file.suffix.lower() in (".xls", ".xlsb", ".ods", ".csv", ".tsv"):
+        raise InputError(
+            f"{file}: only .xlsx can be filled in. Save it as .xlsx in a spreadsheet program."
+        )
+    drawn = read_drawn(file)
+    settings = Settings.resolve(dict(options), {}, f"{file}, sheet {SETTINGS!r}")
+
+    def compute(tables: Tables, maximum: bool) -> Graph:
+        own = settings if maximum else replace(settings, max=False)
+        return next(iter(attend(tables, own).graphs.values()))
+
+    known = {name: _step(step) for name, step in (called or {}).items()}
+    filling = fill(drawn, compute, known, words_in)
+    names = tuple(sheet.name for sheet in drawn.sheets)
+    return FilledBook(spliced(drawn, filling.cells, filling.steps), filling, names)
+
+
+def _step(name: str) -> str:
+    """The step that the right side of --call names.
+
+    Raises:
+        CallError: if there is none.
+    """
+    found = step_named(name)
+    if found is None:
+        raise CallError(f"--call: there is no step {name!r}. {nearest(name, SPELLINGS)}")
+    return found[0]

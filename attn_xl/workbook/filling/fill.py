@@ -1,0 +1,393 @@
+"""Fills the frames of an author's workbook with formulas that refer to the author's own cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from attn_xl.graph.node import Graph, Node
+from attn_xl.graph.operation import Operand, Reads, cells_of, formula_size, operation_of
+from attn_xl.graph.operations.elementwise import Copy, Divide
+from attn_xl.graph.recompute import Entered, Recomputed, recompute
+from attn_xl.models import steps
+from attn_xl.models.softmax import softmax_scores
+from attn_xl.spreadsheets.addresses import Place, address, at_row, fixed, quoted, unique
+from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet
+from attn_xl.tables.frames import Frame, Group, values_in
+from attn_xl.tables.roles import WordsIn
+from attn_xl.tables.step_names import names_width
+from attn_xl.workbook.layout.layout import rows_alike
+from attn_xl.workbook.layout.placed import Block, PlacedOperand
+from attn_xl.workbook.xlsx.splice import Filled
+
+from .groups import Assigned, Compute, assigned
+
+SHORT = 8
+"""References and operations of a step that another step's formula can still contain."""
+STEPS = "Steps"
+AGREES = 1e-6
+"""The largest difference, relative to the number, at which an author's own number is taken for ours."""
+
+
+@dataclass
+class Filling:
+    """What `fill` writes, and what it found.
+
+    Attributes:
+        cells: the cells to fill, by the name of their sheet.
+        steps: the sheet for matrices that the author's sheets do not show: its name and its cells.
+        frames: for each frame its sentence, and how many of its cells were filled.
+        differs: where the author's own numbers are not those of the paper, in words.
+        closed: cells that cannot be written to, in words.
+        left: what was recognised but not assigned, in words.
+    """
+
+    cells: dict[str, dict[tuple[int, int], Filled]] = field(default_factory=dict)
+    steps: tuple[str, dict[tuple[int, int], Filled]] | None = None
+    frames: list[tuple[Group, Frame, int]] = field(default_factory=list)
+    differs: list[str] = field(default_factory=list)
+    closed: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+
+    @property
+    def count(self) -> int:
+        """The number of cells filled on the author's sheets."""
+        return sum(map(len, self.cells.values()))
+
+
+def fill(
+    drawn: DrawnBook, compute: Compute, called: Mapping[str, str], words_in: WordsIn | None = None
+) -> Filling:
+    """Find the frames of an author's workbook, and the formulas for their blank cells.
+
+    Args:
+        compute: computes the model for the tables of one sentence.
+        called: an author's own names, in lower case, and the steps they stand for.
+
+    Raises:
+        InputError: if there is no input, or a frame could be in two places.
+    """
+    made = assigned(drawn, compute, called, words_in)
+    filling = Filling(left=made.left)
+    name = unique(STEPS, {sheet.casefold() for sheet in drawn.book.grids})
+    behind = StepsSheet(name)
+    for group, graph in zip(made.groups, made.graphs):
+        _fill_group(Sentence(drawn, group, graph, behind), filling)
+    if behind.cells:
+        filling.steps = behind.name, behind.cells
+    _check_lost(made, filling)
+    return filling
+
+
+def _check_lost(made: Assigned, filling: Filling) -> None:
+    for group in made.groups:
+        if not group.frames:
+            filling.left.append(f"{group.input.where}: the input has no frame for any of its steps.")
+
+
+class StepsSheet:
+    """The sheet for the matrices that an author's sheets do not show, one below the other."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.cells = name, dict[tuple[int, int], Filled]()
+        self._next = 1
+
+    def place(self, node: Node) -> Place:
+        """Room for a matrix with its labels, below those so far."""
+        place = Place(self.name, self._next + 2, 2, *node.shape)
+        self._next = place.last_row + 2
+        return place
+
+    def label(self, sentence: str, node: Node, place: Place) -> None:
+        title = f"{node.name} = {node.words}" if node.words else node.name
+        self.cells[place.row - 2, 1] = Filled(f"{sentence}: {title}")
+        if node.shape != (1, 1):
+            for n, text in enumerate(node.columns):
+                self.cells[place.row - 1, place.column + n] = Filled(text)
+            for n, text in enumerate(node.rows):
+                self.cells[place.row + n, 1] = Filled(text)
+
+
+class Sentence:
+    """A sentence of an author's workbook, whose formulas refer to its frames.
+
+    Attributes:
+        frames: for each matrix its frames, that of the calculation first.
+    """
+
+    def __init__(self, drawn: DrawnBook, group: Group, graph: Graph, behind: StepsSheet) -> None:
+        self.drawn, self.group, self.graph, self.behind = drawn, group, graph, behind
+        self.sheets = {sheet.name: sheet for sheet in drawn.sheets}
+        self.frames: dict[Node, list[Frame]] = {}
+        self._clones: dict[Node, Node] = {}
+        self._give(self.graph[steps.INPUT.symbol], group.input)
+        for name, (frame, _) in group.weights.items():
+            if name in graph:
+                self._give(graph[name], frame)
+        for frame in group.frames:
+            self._give(graph[frame.step], frame)
+        self._give_width()
+        for node, several in self.frames.items():
+            several.sort(key=lambda frame: self._away(node, frame))
+        self.shown = self._numbers()
+
+    def _give(self, node: Node, frame: Frame) -> None:
+        self.frames.setdefault(node, []).append(frame)
+
+    def _give_width(self) -> None:
+        """Let formulas refer to an author's name for d_k."""
+        node = self.graph.get(steps.KEY_WIDTH.symbol)
+        for name, text in self.drawn.names.items():
+            sheet, _, cell = text.replace("$", "").rpartition("!")
+            if node is None or not names_width(name):
+                continue
+            value = self._value(sheet.strip("'"), cell)
+            if value == node.values[0, 0] and node not in self.frames:
+                self.frames[node] = [Frame(name, Place("", 0, 0, 1, 1), False, "its name")]
+
+    def _value(self, sheet: str, cell: str) -> object:
+        from attn_xl.spreadsheets.addresses import parse_area
+
+        area = parse_area(cell)
+        return self.sheets[sheet].values.get(area[1][:2]) if area and sheet in self.sheets else None
+
+    def _away(self, node: Node, frame: Frame) -> tuple[int, int, int]:
+        """How far a frame is from those that its matrix is computed from."""
+        near = [self.frames[p][0] for p in _operands(node) if p in self.frames and p is not node]
+        return (
+            sum(gap(frame.place, other.place) for other in near), frame.place.row, frame.place.column
+        )  # fmt: skip
+
+    def _numbers(self) -> Recomputed:
+        """The numbers of every matrix, computed from those that the author's cells hold."""
+        entered = {}
+        for node, (frame, *_) in self.frames.items():
+            if node.operation is None or not frame.place.sheet or node.scalar:
+                continue
+            filled, numbers = values_in(self.sheets[frame.place.sheet], frame.place, frame.turned)
+            known = filled & np.isfinite(numbers)
+            if known.any():
+                entered[node] = Entered(known, numbers)
+        return recompute(self.graph.values(), entered)
+
+    def blank(self, frame: Frame) -> np.ndarray:
+        """Which cells of a frame are blank, with words in rows."""
+        return ~values_in(self.sheets[frame.place.sheet], frame.place, frame.turned)[0]
+
+    # Formulas
+
+    def _operand(self, node: Node, reads: Reads) -> Node:
+        """A matrix as part of a formula: itself if it has cells, else its own formula; if that would be
+        too long, or if the formula needs cells, it gets some on the sheet of steps."""
+        if node in self.frames:
+            return node
+        if node.operation is None:
+            return self._behind(node)
+        nameless = self._clone(node, nameless=True)
+        if reads is Reads.number or node.scalar:
+            small = formula_size(nameless) <= SHORT
+        else:
+            small = cells_of(nameless) is not None or (
+                not node.name and operation_of(node).row_of(0) is not None
+            )
+        return nameless if small else self._behind(node)
+
+    def _clone(self, node: Node, nameless: bool = False) -> Node:
+        """A computed matrix whose operands are `_operand`s."""
+        operation = operation_of(node)
+        softmax = self._softmax(node)
+        parents = tuple(
+            self._operand(parent, operation.reads_of(number))
+            for number, parent in enumerate(() if softmax else node.parents)
+        )
+        made = softmax or replace(node, parents=parents)
+        return replace(made, name="") if nameless else made
+
+    def _behind(self, node: Node) -> Node:
+        """A matrix in cells of its own on the sheet of steps."""
+        if not node.name:
+            node = replace(node, name=operation_of(node).noun)
+        place = self.behind.place(node)
+        self.frames[node] = [Frame(node.name, place, False, "no frame shows it")]
+        self.behind.label(self.group.name, node, place)
+        for cell, filled in self.formulas(node, self.frames[node][0], np.ones(node.shape, bool)):
+            self.behind.cells[cell] = filled
+        return node
+
+    def _softmax(self, node: Node) -> Node | None:
+        """A softmax whose exponentials and sums no frame shows, as one formula."""
+        x = softmax_scores(node)
+        if x is None or any(parent in self.frames for parent in node.parents):
+            return None
+        maximum = x is not node.parents[0].parents[0]
+        divided = x.operation
+        if x not in self.frames and isinstance(divided, Divide) and x.parents[1].shape == (1, 1):
+            raw, divisor = x.parents
+            return replace(
+                node, operation=WholeSoftmax(maximum), parents=(self._operand(raw, Reads.row),
+                                                         self._operand(divisor, Reads.number))
+            )  # fmt: skip
+        return replace(node, operation=WholeSoftmax(maximum), parents=(self._operand(x, Reads.row),))
+
+    def _blocks(self, home: Place, own: Frame | None) -> dict[Node, Block]:
+        """For each matrix the frame nearest to a place, as formulas there refer to it."""
+        blocks = {}
+        for node, frames in self.frames.items():
+            others = [frame for frame in frames if frame is not own] or frames
+            frame = min(others, key=lambda one: gap(one.place, home))
+            name = fixed(frame.place.range)
+            if node.scalar and not frame.place.sheet:
+                name = frame.step
+            elif frame.place.sheet != home.sheet:
+                name = f"{quoted(frame.place.sheet)}!{name}"
+            if node.scalar:
+                name = name.partition(":")[0]
+            blocks[node] = Block(node, frame.place, name, "", True, True, True, turned=frame.turned)
+        return blocks
+
+    def formulas(
+        self, node: Node, frame: Frame, wanted: np.ndarray
+    ) -> Iterator[tuple[tuple[int, int], Filled]]:
+        """The wanted cells of a matrix in a frame, each with its formula and its number."""
+        home, numbers = frame.place, self.shown.shown.get(node, node.values)
+        if node.operation is None:
+            clone = None
+        elif frame is not self.frames[node][0]:
+            clone = replace(node, operation=Copy(), parents=(node,))
+        else:
+            clone = self._clones.setdefault(node, self._clone(node))
+        blocks = self._blocks(home, frame)
+        if clone is not None:
+            blocks[clone] = Block(clone, home, "", "", True, True, True, turned=frame.turned)
+        plain = not frame.turned and not any(block.turned for block in blocks.values())
+        kinds = (
+            rows_alike(clone, range(node.shape[0]))
+            if clone is not None and plain
+            else range(node.shape[0])
+        )
+        patterns: dict[object, list[str]] = {}
+        for i, kind in enumerate(kinds):
+            if not wanted[i].any():
+                continue
+            if clone is not None and kind not in patterns:
+                own = PlacedOperand(blocks, clone, home, i, {}, frame.turned)
+                patterns[kind] = [own.formula(j) for j in range(node.shape[1])]
+            for j in np.flatnonzero(wanted[i]).tolist():
+                down, across = (j, i) if frame.turned else (i, j)
+                cell = home.row + down, home.column + across
+                formula = "" if clone is None else at_row(patterns[kind][j], cell[0])
+                yield cell, Filled(float(numbers[i, j]), formula)
+
+
+class WholeSoftmax(Copy):
+    """A softmax in one formula, of scores that a second operand may divide:
+    `=EXP(B5-MAX($B5:$D5))/SUMPRODUCT(EXP($B5:$D5-MAX($B5:$D5)))`."""
+
+    reads = (Reads.row, Reads.number)
+
+    def __init__(self, maximum: bool) -> None:
+        self.maximum = maximum
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        x, *divisor = operands
+        one, several = x.cell(column), x.row()
+        if self.maximum:
+            one, several = f"{one}-MAX({x.row()})", f"{several}-MAX({x.row()})"
+        if divisor:
+            by = divisor[0].cell(0, binds=3)
+            one, several = (
+                f"({text})/{by}" if self.maximum else f"{text}/{by}" for text in (one, several)
+            )
+        return f"EXP({one})/SUMPRODUCT(EXP({several}))"
+
+
+def _operands(node: Node) -> Iterator[Node]:
+    """The named matrices that a matrix is computed from, helpers looked through."""
+    for parent in node.parents:
+        if parent.name and not parent.helper:
+            yield parent
+        else:
+            yield from _operands(parent)
+
+
+def gap(a: Place, b: Place) -> int:
+    """The cells between two places; places on other sheets are far away."""
+    if a.sheet != b.sheet:
+        return 10_000
+    across = max(b.column - a.last_column, a.column - b.last_column, 0)
+    return across + max(b.row - a.last_row, a.row - b.last_row, 0)
+
+
+def _fill_group(sentence: Sentence, filling: Filling) -> None:
+    for node, frames in list(sentence.frames.items()):
+        for frame in frames:
+            if not frame.place.sheet or frame not in sentence.group.frames:
+                continue
+            sheet = sentence.sheets[frame.place.sheet]
+            blank = sentence.blank(frame)
+            cells = filling.cells.setdefault(sheet.name, {})
+            count = 0
+            closed = _closed(sheet, frame.place) if blank.any() else ""
+            if closed:
+                filling.closed.append(f"{frame.where}: {frame.step} is not filled in: {closed}.")
+            else:
+                for cell, filled in sentence.formulas(node, frame, blank):
+                    cells[cell] = filled
+                    count += 1
+            filling.frames.append((sentence.group, frame, count))
+            filling.differs += _differences(sentence, node, frame, sheet)
+
+
+def _closed(sheet: DrawnSheet, place: Place) -> str:
+    """Why nothing can be written to a place; "" if it is free."""
+    for (top, left, bottom, right), why in sheet.closed:
+        below, beside = top <= place.last_row, left <= place.last_column
+        if below and beside and place.row <= bottom and place.column <= right:
+            return why
+    return ""
+
+
+def _differences(sentence: Sentence, node: Node, frame: Frame, sheet: DrawnSheet) -> Iterator[str]:
+    """Where an author's own cells do not hold what the paper computes from the cells that they read."""
+    filled, numbers = values_in(sheet, frame.place, frame.turned)
+    expected = sentence.shown.expected[node]
+    typed, other = [], []
+    for i, j in np.argwhere(filled).tolist():
+        cell = (
+            frame.place.row + (j if frame.turned else i),
+            frame.place.column + (i if frame.turned else j),
+        )
+        if cell not in sheet.formulas:
+            typed.append((cell, i, j))
+            continue
+        own, ours = numbers[i, j], expected[i, j]
+        if np.isfinite(own) and not abs(own - ours) <= AGREES * max(1.0, abs(ours)):
+            other.append((cell, i, j))
+    for kind, what in ((other, "differs"), (typed, "typed")):
+        if not kind:
+            continue
+        cell, i, j = kind[0]
+        wanted = np.zeros(node.shape, bool)
+        wanted[i, j] = True
+        ((_, shown),) = sentence.formulas(node, frame, wanted)
+        where = f"{quoted(sheet.name)}!{address(*cell)}"
+        more = (
+            f" {len(kind)} cells of {frame.step} differ so."
+            if len(kind) > 1 and what == "differs"
+            else ""
+        )
+        more += (
+            f" {len(kind)} cells of {frame.step} are typed."
+            if len(kind) > 1 and what == "typed"
+            else ""
+        )
+        should = f"{frame.step} should be {expected[i, j]:.4g}, ={shown.formula}."
+        if what == "differs":
+            own = sheet.formulas[cell]
+            there = f"={own.text}" if (own.row, own.column) == cell else "the formula there"
+            yield f"{where}: {there} gives {numbers[i, j]:.4g}; {should}{more}"
+        else:
+            there = f"the number {numbers[i, j]:.4g} is typed where a formula belongs"
+            yield f"{where}: {there}; {should}{more}"

@@ -1,0 +1,290 @@
+"""Assigns the frames of an author's sheets: which sentence each belongs to, and which matrix of the
+model goes into it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product as every
+
+from attn_xl.errors import InputError
+from attn_xl.graph.node import Graph
+from attn_xl.models import steps
+from attn_xl.spreadsheets.addresses import Place
+from attn_xl.spreadsheets.drawn import DrawnBook
+from attn_xl.tables.frames import (
+    ELSEWHERE,
+    ENOUGH,
+    Candidate,
+    Cells,
+    Frame,
+    Group,
+    Shape,
+    Title,
+    box,
+    candidates,
+    cost,
+    direction,
+    evidence,
+    oriented,
+    shifted,
+    tables_given,
+    titles_of,
+    untitled_tables,
+)
+from attn_xl.tables.labels import Table
+from attn_xl.tables.roles import WordsIn
+from attn_xl.tables.survey import Tables
+
+Compute = Callable[[Tables, bool], Graph]
+"""Computes the model for the tables of one sentence; the second argument says whether the softmax
+subtracts the maximum."""
+ENOUGH_FOR_A_COPY = 4
+"""Evidence that a second frame of a matrix needs."""
+
+
+@dataclass
+class Assigned:
+    """The sentences of an author's workbook with their graphs, and what was left.
+
+    Attributes:
+        groups: the sentences.
+        graphs: the matrices of each.
+        left: what was recognised but not assigned, in words, with its cells.
+    """
+
+    groups: list[Group] = field(default_factory=list)
+    graphs: list[Graph] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+
+
+def assigned(
+    drawn: DrawnBook, compute: Compute, called: Mapping[str, str], words_in: WordsIn | None
+) -> Assigned:
+    """The frames of an author's workbook, each with its sentence and its matrix.
+
+    Args:
+        compute: computes the model for the tables of one sentence.
+        called: an author's own names, in lower case, and the steps they stand for.
+        words_in: where words are; detected if None.
+
+    Raises:
+        InputError: if there is no input, or a frame could be in two places.
+    """
+    file = str(drawn.path)
+    pages = {sheet.name: Cells(sheet) for sheet in drawn.sheets}
+    titles = [title for sheet in drawn.sheets for title in titles_of(sheet, called)]
+    given: dict[Title, tuple[Frame, Table]] = {}
+    untitled: list[tuple[Frame, Table]] = []
+    for sheet in drawn.sheets:
+        own = [title for title in titles if title.sheet == sheet.name]
+        found = tables_given(sheet, pages[sheet.name], own, file)
+        given |= found
+        untitled += untitled_tables(sheet, pages[sheet.name], own, found, file)
+    inputs = [(frame, table) for frame, table in given.values() if frame.step == steps.INPUT.symbol]
+    inputs += _untitled_inputs(inputs, untitled, bool(titles))
+    if not inputs:
+        raise InputError(
+            f"{file}: has no input to start from. Write Input above the numbers of the words, one word "
+            "per row or per column."
+        )
+    weights = {t: one for t, one in given.items() if one[0].step != steps.INPUT.symbol}
+    made = Assigned()
+    for frame, table in sorted(inputs, key=lambda one: _order(drawn, one[0].place)):
+        made.groups.append(_group(drawn, pages, frame, table, weights, titles, words_in))
+    for group in made.groups:
+        made.graphs.append(compute(_tables(drawn, group), True))
+    _assign(made, pages, [title for title in titles if title not in given])
+    _by_rhythm(made, pages)
+    for n, group in enumerate(made.groups):
+        shown = {frame.step.rpartition(".")[2] for frame in group.frames}
+        if (
+            steps.EXPONENTIALS.symbol in shown and steps.MAXIMUM.symbol not in shown
+        ):  # e^x itself, as the author shows it
+            made.graphs[n] = compute(_tables(drawn, group), False)
+    return made
+
+
+def _tables(drawn: DrawnBook, group: Group) -> Tables:
+    weights = {name: table for name, (_, table) in group.weights.items()}
+    return Tables(drawn.path, {group.name: group.table}, weights)
+
+
+def _order(drawn: DrawnBook, place: Place) -> tuple[int, int, int]:
+    names = [sheet.name for sheet in drawn.sheets]
+    return names.index(place.sheet), place.row, place.column
+
+
+def _untitled_inputs(
+    inputs: Sequence[tuple[Frame, Table]], untitled: Sequence[tuple[Frame, Table]], titled: bool
+) -> list[tuple[Frame, Table]]:
+    """The tables without a title that are inputs: those beside or below a titled one that are as large;
+    without any titled one, every labelled table."""
+    if not inputs:
+        return [one for one in untitled if titled and all(one[1].labelled)]
+    return [
+        (frame, table)
+        for frame, table in untitled
+        if any(
+            (frame.place.sheet == own.place.sheet)
+            and table.shape == like.shape
+            and table.labelled == like.labelled
+            and (frame.place.row == own.place.row or frame.place.column == own.place.column)
+            for own, like in inputs
+        )
+    ]
+
+
+def _group(
+    drawn: DrawnBook,
+    pages: Mapping[str, Cells],
+    frame: Frame,
+    table: Table,
+    weights: Mapping[Title, tuple[Frame, Table]],
+    titles: Sequence[Title],
+    asked: WordsIn | None,
+) -> Group:
+    """A sentence with the weights that stand nearest to it."""
+    place = frame.place
+    nearest: dict[str, Title] = {}
+    for title in weights:
+        step = weights[title][0].step
+        if step not in nearest or cost(title, place) < cost(nearest[step], place):
+            nearest[step] = title
+    own = {step: weights[title] for step, title in nearest.items()}
+    near = [title for title in titles if title.sheet == place.sheet]
+    plain = {step: one for step, (_, one) in own.items()}
+    words, why = direction(pages[place.sheet], table, plain, near, asked)
+    read, turned = oriented(table, steps.INPUT.symbol, words, ())
+    several = (
+        sum(title.step == steps.INPUT.symbol and title.sheet == place.sheet for title in titles) > 1
+    )
+    name = place.sheet if not several else f"{place.sheet} {place.range.partition(':')[0]}"
+    group = Group(name, replace_frame(frame, turned), read, words, why)
+    for step, (where, one) in own.items():
+        fit, flipped = oriented(one, step, words, read.columns)
+        if step.startswith("W_") and not one.labelled[0] and step in ("W_Q", "W_K", "W_V"):
+            fit = replace(fit, rows=read.columns) if len(fit.rows) == len(read.columns) else fit
+        group.weights[step] = replace_frame(where, flipped), replace(fit, name=step)
+    return group
+
+
+def replace_frame(frame: Frame, turned: bool) -> Frame:
+    return Frame(frame.step, frame.place, turned, frame.by)
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A place that a title may give to a matrix of a sentence; the better one has the lower rank."""
+
+    rank: tuple[float, float, int]
+    title: Title
+    group: int
+    candidate: Candidate
+
+
+def _assign(made: Assigned, pages: Mapping[str, Cells], titles: Sequence[Title]) -> None:
+    """Give each title the place near it that has most evidence: first to each matrix one place, then to
+    further titles of a matrix a place for a copy."""
+    taken = [group.input.place for group in made.groups]
+    taken += [frame.place for group in made.groups for frame, _ in group.weights.values()]
+    words = {
+        word.casefold() for group in made.groups for word in (*group.table.rows, *group.table.columns)
+    }
+    titles = [title for title in titles if title.text.strip().casefold() not in words]
+    offers = sorted(_offers(made, pages, titles, taken), key=lambda offer: offer.rank)
+    done: set[Title] = set()
+    for again in (False, True):
+        for offer in offers:
+            group, one, step = made.groups[offer.group], offer.candidate, offer.title.step
+            has = step == steps.INPUT.symbol or any(frame.step == step for frame in group.frames)
+            if offer.title in done or any(_meets(one.place, place) for place in taken):
+                continue
+            if has and (not again or one.score < ENOUGH_FOR_A_COPY):
+                continue
+            done.add(offer.title)
+            taken.append(one.place)
+            signs = f" and its {', '.join(one.signs)}" if one.signs else " and its size"
+            by = f"the title {offer.title.text!r}{signs}"
+            group.frames.append(Frame(step, one.place, one.turned, by))
+    known = {frame.step for group in made.groups for frame in group.frames}
+    known |= {step for group in made.groups for step in group.weights} | {
+        steps.INPUT.symbol,
+        steps.KEY_WIDTH.symbol,
+    }
+    for title in titles:
+        if title not in done and title.step not in known:
+            known.add(title.step)
+            made.left.append(
+                f"{title.where}: {title.text!r} names {title.step}, but no frame for it is near."
+            )
+
+
+def _offers(
+    made: Assigned, pages: Mapping[str, Cells], titles: Sequence[Title], taken: Sequence[Place]
+) -> Iterator[Offer]:
+    for number, title in enumerate(titles):
+        away = [cost(title, group.input.place) for group in made.groups]
+        order = sorted(range(len(away)), key=lambda n: away[n])
+        near = [n for n in order if away[n] < ELSEWHERE] or order
+        for rank, n in enumerate(near):
+            node = made.graphs[n].get(title.step)
+            if node is None or node.scalar:
+                continue
+            shape = Shape(node.rows, node.columns)
+            turned = made.groups[n].words_in == "columns"
+            best = candidates(pages[title.sheet], title, shape, turned, taken)
+            if best and best[0].score >= ENOUGH:
+                _check_one(title, best, shape)
+            for one in best[:6]:
+                below = one.place.row == title.row + 1 and one.place.column == title.column
+                if one.score >= ENOUGH or (below and not rank and one.score >= 0):
+                    rated = one.score + (4 if one.agrees else 0) - 3 * rank
+                    yield Offer((-rated, one.away, number), title, n, one)
+
+
+def _check_one(title: Title, found: Sequence[Candidate], shape: Shape) -> None:
+    best = found[0]
+    rivals = [one for one in found[1:] if (one.score, one.away) == (best.score, best.away)]
+    if rivals:
+        raise InputError(
+            f"{title.where}: {title.text!r} could be {best.place.range} or {rivals[0].place.range} "
+            f"({len(shape.rows)} x {len(shape.columns)}). Write {{{{ {title.step} }}}} into the first "
+            "cell of the right one."
+        )
+
+
+def _meets(a: Place, b: Place) -> bool:
+    rows = a.row <= b.last_row and b.row <= a.last_row
+    return a.sheet == b.sheet and rows and a.column <= b.last_column and b.column <= a.last_column
+
+
+def _by_rhythm(made: Assigned, pages: Mapping[str, Cells]) -> None:
+    """Give a sentence without titles the frames of one with titles, as far from its input."""
+    taken = [group.input.place for group in made.groups]
+    taken += [frame.place for group in made.groups for frame in group.frames]
+    for group, like in every(made.groups, made.groups):
+        if group.frames or not like.frames or group.input.place.sheet != like.input.place.sheet:
+            continue
+        down = group.input.place.row - like.input.place.row
+        across = group.input.place.column - like.input.place.column
+        graph = made.graphs[made.groups.index(group)]
+        moved = []
+        for frame in like.frames:
+            place, node = shifted(frame.place, down, across), graph.get(frame.step)
+            if node is None or place.sheet != group.input.place.sheet:
+                break
+            form = Shape(node.rows, node.columns)
+            score, _, _ = evidence(pages[place.sheet], place, form.turn() if frame.turned else form)
+            fits = (place.rows, place.columns) == (node.shape[::-1] if frame.turned else node.shape)
+            free = not pages[place.sheet].texts(*box(place)) and not any(
+                _meets(place, p) for p in taken
+            )
+            if not (fits and free and score >= ENOUGH):
+                break
+            moved.append(
+                Frame(frame.step, place, frame.turned, f"the place of {frame.where} beside it")
+            )
+        else:
+            group.frames = moved
+            taken += [frame.place for frame in moved]
