@@ -7,7 +7,7 @@ import io
 import re
 import zipfile
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 from xml.parsers.expat import ExpatError
@@ -24,6 +24,7 @@ ROW = re.compile(rb"<((?:\w+:)?)row\b([^>]*?)(/>|>(.*?)</(?:\w+:)?row>)", re.DOT
 """A row of a sheet: the prefix of its tags, its attributes, and its cells."""
 CELL = re.compile(rb"<(?:\w+:)?c\b([^>]*?)(?:/>|>(.*?)</(?:\w+:)?c>)", re.DOTALL)
 """A cell of a row: its attributes and its content."""
+_STYLED = re.compile(rb'<(?:\w+:)?c\b(?=[^>]*?\sr="([A-Z]+)(\d+)")[^>]*?\ss="(\d+)"')
 _EDGES = ("left", "right", "top", "bottom")
 
 
@@ -85,12 +86,16 @@ def read_drawn(path: Path) -> DrawnBook:
 
     content = content_of(path)
     book = read_book(path)
-    found = formulas_in(content, path)
-    if found is None:
-        raise InputError(f"{path}: is no .xlsx workbook. Save it as .xlsx in a spreadsheet program.")
-    drawn = DrawnBook(path, content, book, names=found.names)
+    drawn = DrawnBook(path, content, book)
     try:
         package = drawn.package
+        if not content.startswith(b"PK") or not package.main.endswith(".xml"):
+            raise InputError(
+                f"{path}: is no .xlsx workbook. Save it as .xlsx in a spreadsheet program."
+            )
+        drawn.names = {name["name"]: text for name, text in package.workbook.names}
+        computed = any(b"<f" in package.read(part) for part in book.marks.parts())
+        found = formulas_in(content, path) if computed else None
         _refuse_signed(path, package)
         framed = _framed_styles(package)
         for name, part in book.marks.sheets().items():
@@ -103,9 +108,9 @@ def read_drawn(path: Path) -> DrawnBook:
                 for column, value in enumerate(values, 1)
                 if not (isinstance(value, str) and not value.strip())
             }
-            cells = found.sheets[name]
-            for key, place in zip(cells.keys.tolist(), cells.formulas.tolist()):
-                if place >= 0:
+            cells = found.sheets[name] if found else None
+            for key, place in zip(cells.keys.tolist(), cells.formulas.tolist()) if cells else ():
+                if found and place >= 0:
                     sheet.formulas[key // WIDTH, key % WIDTH + 1] = found.formulas[place]
             _look_at(sheet, package.read(part), framed, package)
             drawn.sheets.append(sheet)
@@ -123,12 +128,12 @@ def _refuse_signed(path: Path, package: Package) -> None:
 
 def _look_at(sheet: DrawnSheet, xml: bytes, framed: frozenset[int], package: Package) -> None:
     start, end = data_of(xml)
-    for row in ROW.finditer(xml, start, end):
-        for cell in CELL.finditer(row[4] or b""):
-            style = attribute(cell[1], b"s")
-            place = attribute(cell[1], b"r")
-            if style and place and int(style) in framed:
-                sheet.framed[split_address(place.decode())] = int(style)
+    columns: dict[bytes, int] = {}
+    for letters, row, style in _STYLED.findall(xml, start, end):
+        if int(style) in framed:
+            if letters not in columns:
+                columns[letters] = split_address(f"{letters.decode()}1")[1]
+            sheet.framed[int(row), columns[letters]] = int(style)
     for reference in re.findall(rb'<(?:\w+:)?mergeCell [^>]*?ref="([^"]+)"', xml[end:]):
         if area := parse_area(reference.decode()):
             sheet.merged.append(area[1])
@@ -149,8 +154,13 @@ def _look_at(sheet: DrawnSheet, xml: bytes, framed: frozenset[int], package: Pac
 
 def attribute(attributes: bytes, name: bytes) -> bytes:
     """An attribute of a tag, "" if it has none."""
-    found = re.search(rb'(?:^|\s)%b\s*=\s*["\']([^"\']*)' % name, attributes)
+    found = _attribute(name).search(attributes)
     return found[1] if found else b""
+
+
+@cache
+def _attribute(name: bytes) -> re.Pattern[bytes]:
+    return re.compile(rb'(?:^|\s)%b\s*=\s*["\']([^"\']*)' % name)
 
 
 def data_of(xml: bytes) -> tuple[int, int]:

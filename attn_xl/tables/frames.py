@@ -3,6 +3,7 @@ matrices of attention, whether they are blank, partly filled or complete."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,7 +19,7 @@ from attn_xl.spreadsheets.numerals import NOT_STORED, is_number
 from attn_xl.text import clean
 
 from .labels import Table
-from .roles import WordsIn, to_turn, words_of
+from .roles import WordsIn, to_turn, weight_label, words_of
 from .step_names import says_across, step_named
 
 ARROWS = frozenset("↓→↑←⇒⇓|—-–/=+×·*")
@@ -28,6 +29,8 @@ ENOUGH = 2
 """Evidence that a frame needs."""
 WIDEST = 5
 """Columns between a title and the numbers beside it, at most."""
+OUTRIGHT = 1000
+"""The evidence of a tag or a defined name."""
 BESIDE = 10
 ELSEWHERE = 10_000
 """The distance of a title from an input on another sheet."""
@@ -42,6 +45,8 @@ class Title:
         row, column, last_column: its cells, which may be merged.
         text: as written.
         step: the step it names; turned: whether it names its transpose.
+        place: the cells of the matrix, if it says so outright: of a tag the first cell, without a size.
+        across: whether words stand in columns there; None if it does not say.
     """
 
     sheet: str
@@ -51,6 +56,8 @@ class Title:
     text: str
     step: str
     turned: bool = False
+    place: Place | None = None
+    across: bool | None = None
 
     @property
     def where(self) -> str:
@@ -183,11 +190,25 @@ def titles_of(sheet: DrawnSheet, called: Mapping[str, str]) -> Iterator[Title]:
     for (row, column), value in sheet.values.items():
         if not isinstance(value, str) or (row, column) in sheet.formulas:
             continue
-        own = called.get(value.partition("=")[0].strip().casefold())
-        named = (own, False) if own else step_named(value)
+        named = step_called(value, called)
         if named is not None:
             last = ends.get((row, column), column)
             yield Title(sheet.name, row, column, last, clean(value), *named)
+
+
+def step_called(text: str, called: Mapping[str, str]) -> tuple[str, bool] | None:
+    """The step that a title names by an author's own name or by ours, which may have its place in the
+    model: `Enc1.Norm_2`; and whether it names its transpose."""
+    name = text.partition("=")[0].strip()
+    if own := called.get(name.casefold()):
+        return own, False
+    layer, number = re.match(r"(?:[A-Za-z]+\d*\.)*", name), re.search(r"(?:_\d+)*$", name)
+    base = name[layer.end() : number.start()] if layer and number else ""
+    if layer and number and base and (layer[0] or number[0]):
+        named = called.get(base.casefold()) or (step_named(base) or ("",))[0]
+        if named and not weight_label(name):
+            return f"{layer[0]}{named}{number[0]}", False
+    return step_named(text)
 
 
 def distance(title: Title, row: int, column: int, rows: int, columns: int) -> float | None:
@@ -224,8 +245,8 @@ def tables_given(
     pairs = []
     for title in titles:
         for block in cells.blocks:
-            away = distance(title, *block)
-            if away is None or is_label(cells, title, *block):
+            away = distance(title, *block) if title.place is None else _at(title.place, block)
+            if away is None or (title.place is None and is_label(cells, title, *block)):
                 continue
             if away < BESIDE and cells.filled(*block) == block[2] * block[3]:
                 pairs.append((away, title.row, title.column, title, block))
@@ -241,8 +262,14 @@ def tables_given(
     return found
 
 
+def _at(place: Place, block: tuple[int, int, int, int]) -> float | None:
+    """0 if a tag or a defined name stands for the numbers of a block; else None."""
+    same = box(place) == block or (not place.rows and (place.row, place.column) == block[:2])
+    return 0.0 if same else None
+
+
 def _given(step: str) -> bool:
-    return step == "Input" or step.startswith(("W_", "b_", "Mask"))
+    return step == "Input" or weight_label(step) is not None
 
 
 def _given_table(
@@ -368,7 +395,9 @@ def candidates(
         taken: the places of other matrices.
     """
     found = []
-    turned = turned != title.turned
+    turned = turned != title.turned if title.across is None else title.across
+    if title.place is not None:
+        return _outright(cells, title, shape, turned)
     forms = [(turned, 0.0), (not turned, 1.0)] if shape.rows != shape.columns else [(turned, 0.0)]
     for way, cost in forms:
         form = shape.turn() if way else shape
@@ -401,6 +430,28 @@ def candidates(
             score, agrees, signs = evidence(cells, place, form)
             found.append(Candidate(place, way, score - cost, away, agrees, signs))
     return sorted(found, key=lambda one: (-one.score, one.away))
+
+
+def _outright(cells: Cells, title: Title, shape: Shape, turned: bool) -> list[Candidate]:
+    """The place that a tag or a defined name gives to a matrix.
+
+    Raises:
+        InputError: if there is no room for it.
+    """
+    assert title.place is not None
+    form = shape.turn() if turned else shape
+    size = len(form.rows), len(form.columns)
+    place = replace(title.place, rows=size[0], columns=size[1])
+    if title.place.rows and (title.place.rows, title.place.columns) != size:
+        if (title.place.columns, title.place.rows) != size or title.across is not None:
+            return []
+        turned, place = not turned, title.place
+    if cells.texts(*box(place)) or cells.arrows(*box(place)):
+        raise InputError(
+            f"{title.where}: {title.text} needs the cells {place.range} ({size[0]} x {size[1]}), but "
+            "there is a text in them. Move it, or the tag."
+        )
+    return [Candidate(place, turned, OUTRIGHT, 0, True, ())]
 
 
 def _overlap(a: Place, b: Place) -> bool:

@@ -66,6 +66,8 @@ def step_named(text: str) -> tuple[str, bool] | None:
     before, equals, after = plain.partition("=")
     for part in (before, after) if equals else (plain,):
         part = part.strip().rstrip(":'′’`´ ")
+        if (weights := weight_label(part)) and weights != "Mask":
+            return weights, False
         head = _HEAD.search(part)
         base = part[: head.start()] if head else part
         found = _step(base)
@@ -90,8 +92,6 @@ def _step(text: str) -> tuple[str, bool] | None:
             return found, True
         if names_input(form):
             return "Input", False
-        if (weights := weight_label(form)) and weights != "Mask":
-            return weights, False
         for pattern, step in _FORMULAS:
             if re.fullmatch(pattern, compact):
                 return step, False

@@ -150,7 +150,7 @@ def survey_book(
     labels: dict[str, tuple[str, ...]] = {}
     for plain, original in names.items():
         if plain.casefold() == SETTINGS.casefold():
-            settings = _read_settings(book.grids[original], f"{book.path}, sheet {plain!r}")
+            settings = read_settings(book.grids[original], f"{book.path}, sheet {plain!r}")
     given = str(attention or settings.get("attention") or "")
     asked = asked_ranges(book, ranges, names, given)
     only = {known_sheet(s, names, "--sheet") for s in ([sheet] if isinstance(sheet, str) else sheet)}
@@ -335,7 +335,7 @@ def _assembled(survey: Survey, settings: dict[str, Any], words_in: WordsIn | Non
         sheet.found[i] = replace(f, turned=turn)
     if survey.joined and "W_O" not in turned:
         turned["W_O"] = _identity(turned, next(iter(sentences.values())))
-    heads = {} if "heads" in settings else _heads_of(turned)
+    heads = {} if "heads" in settings else heads_of(turned)
     return Tables(path, sentences, turned, {**settings, **heads}, tuple(_remarks(survey)))
 
 
@@ -360,7 +360,7 @@ def heads_told(names: Iterable[str]) -> tuple[int, str]:
     return heads, next((name for name in wanted if name not in names), "")
 
 
-def _heads_of(weights: Iterable[str]) -> dict[str, Any]:
+def heads_of(weights: Iterable[str]) -> dict[str, Any]:
     """The setting for the number of heads that the names of weights tell; {} if they tell none."""
     heads, missing = heads_told(weights)
     return {"heads": heads} if heads and not missing else {}
@@ -516,7 +516,7 @@ def _read_labels(grid: Grid, where: str, sheets: Container[str]) -> dict[str, tu
     return labels
 
 
-def _read_settings(grid: Grid, where: str) -> dict[str, Any]:
+def read_settings(grid: Grid, where: str) -> dict[str, Any]:
     """Read settings: names in the first column, values to their right."""
     settings: dict[str, Any] = {}
     for row, values in enumerate(grid):

@@ -1,4 +1,4 @@
-"""Makes sheets as authors make them: titled, labelled, bordered frames, numbers of the input, and as many
+"""Makes sheets as authors make them: titles, labels, bordered frames, numbers of the input, and as many
 of the first formulas as asked."""
 
 from __future__ import annotations

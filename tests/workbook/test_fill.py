@@ -13,10 +13,11 @@ import pytest
 from authors import DESK, PETS, STEPS, AuthorSheet, numbers, saved, two_contexts
 from conftest import by_libreoffice, differences_libreoffice, naive_attention, thorough, verify
 
+import attn_xl
 from attn_xl.cli.main import main
 from attn_xl.errors import InputError
 from attn_xl.spreadsheets.drawn import read_drawn
-from attn_xl.tables.frames import values_in
+from attn_xl.tables.frames import step_called, values_in
 from attn_xl.workbook.filling.author import FilledBook, fill_file
 
 X, Y = numbers(PETS), numbers(DESK, seed=2)
@@ -31,6 +32,8 @@ def filled(path: Path, **how: Any) -> tuple[FilledBook, Path]:
     before, after = read_drawn(path), {sheet.name: sheet for sheet in read_drawn(out).sheets}
     for sheet in before.sheets:
         for cell, value in sheet.values.items():
+            if str(value).startswith("{{"):
+                continue
             assert after[sheet.name].values[cell] == value
             assert after[sheet.name].formulas.get(cell) == sheet.formulas.get(cell)
     return book, out
@@ -314,3 +317,116 @@ def test_libreoffice_computes_the_same(tmp_path: Path) -> None:
         paths.append(filled(path)[1])
     found = differences_libreoffice(paths, 1e-12)
     assert not any(found.values()), found
+
+
+def tagged(path: Path, cells: dict[str, Any], x: np.ndarray = X) -> Path:
+    """An input at B3 with labels, and these cells besides."""
+    made = openpyxl.Workbook()
+    AuthorSheet(made.active).block(2, 2, "Input", PETS, ("a", "b", "c"), x)
+    for cell, value in cells.items():
+        made.active[cell] = value
+    return saved(made, path)
+
+
+def test_tags_decide_and_none_is_left(tmp_path: Path) -> None:
+    tags = {
+        "C20": "{{ Scores }}", "I20": "{{ Softmax | words across }}", "C30": "{{output}}",
+        "B20": "{{ words }}", "C19": "{{ words | across }}", "I19": "{{ words | across }}",
+        "C29": "{{ dimensions }}", "C18": "{{ formula | Softmax }}", "C27": "{{ formula }}",
+    }  # fmt: skip
+    book, out = filled(tagged(tmp_path / "own.xlsx", {**tags, "P4": "Scores"}))
+    check(book, out, X, frames=3)
+    sheet = openpyxl.load_workbook(out).active
+    assert not [c.value for row in sheet for c in row if "{{" in str(c.value)]
+    assert sheet["B21"].value == "=B5"
+    assert sheet["D29"].value == "=D3"
+    assert sheet["C18"].value == "Softmax = softmax(Scaled)"
+    assert sheet["C27"].value == "Output = Softmax × V"
+    values = openpyxl.load_workbook(out, data_only=True).active
+    assert [values.cell(20 + n, 2).value for n in range(5)] == [*PETS]
+    weights, _ = naive_attention(X, X, X)
+    assert values["J20"].value == pytest.approx(weights[1, 0], rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("tag", "why"),
+    [
+        ("{{ Softmx }}", r"cell C20: \{\{ Softmx \}\} names no step. Did you mean 'Softmax'"),
+        ("{{ Masked }}", r"C20: \{\{ Masked \}\} has no matrix here. The model has Input, "),
+        ("{{ Scores | sideways }}", r"has the option 'sideways'; give one of head N, words across"),
+        ("{{ words }}", r"needs 5 cells, but C22 is filled"),
+        ("{{ Scores }}", r"needs the cells C20:G24 \(5 x 5\), but there is a text in them"),
+    ],
+)
+def test_a_tag_that_cannot_be_filled_is_an_error_with_its_cell(
+    tag: str, why: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=why):
+        fill_file(tagged(tmp_path / "own.xlsx", {"C20": tag, "C22": "a note"}), {})
+
+
+def test_a_defined_name_is_a_place_and_a_table_of_own_names_is_read(tmp_path: Path) -> None:
+    path = tagged(tmp_path / "own.xlsx", {
+        "B12": "Look", "B22": "Blend",
+        "R1": "name", "S1": "step", "R2": "look", "S2": "attention", "R3": "Blend", "S3": "Output",
+    })  # fmt: skip
+    book = openpyxl.load_workbook(path)
+    for name, cells in (("Scores", "$C$40:$G$44"), ("Scaled", "$C$50:$D$51")):
+        book.defined_names[name] = openpyxl.workbook.defined_name.DefinedName(
+            name, attr_text=f"Sheet!{cells}"
+        )
+    book.save(path)
+    result, out = filled(path)
+    check(result, out, X, frames=3)
+    assert result.filling.frames[0][1].by == "the name Scores"
+
+
+W_2 = {f"W_{kind}_{head}": (3, 2) for head in (1, 2) for kind in "QKV"}
+MODELS: dict[str, tuple[dict[str, tuple[int, int]], list[str], dict[str, Any]]] = {
+    "heads by their weights": (
+        {**W_2, "W_O": (4, 3)}, ["Q_1", "Scores head 1", "Softmax, head 2", "Output_2", "Output"], {},
+    ),
+    "heads by an option": (
+        {"W_Q": (3, 4), "W_K": (3, 4), "W_V": (3, 4), "W_O": (4, 3)}, ["Scores_2", "Output"],
+        {"heads": 2},
+    ),
+    "a mask": ({}, ["Mask", "Masked", "Softmax", "Output"], {"causal": True}),
+    "a mask that is not shown": ({}, ["Softmax"], {"causal": True}),
+    "positions": ({}, ["Positions", "Scores", "Output"], {"positions": "sinusoidal"}),
+    "an encoder": (
+        {**{f"Enc1.W_{kind}": (3, 3) for kind in "QKV12"}, "Enc1.W_O": (3, 3)},
+        ["Enc1.Softmax_1", "Enc1.Norm_1", "Enc1.Norm_2"], {"model": "encoder"},
+    ),
+    "a recurrent network": ({"W_h": (3, 2), "U_h": (2, 2)}, ["Hidden"], {"model": "rnn"}),
+    "a sum in place of the softmax": ({}, ["Softmax", "Output"], {"normalize": "sum"}),
+    "a temperature": ({}, ["Scores", "Attention"], {"temperature": 2.0}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_whatever_convert_computes_can_be_filled(name: str, tmp_path: Path) -> None:
+    weights, frames, options = MODELS[name]
+    made, sheet = openpyxl.Workbook(), None
+    sheet, rng = AuthorSheet(made.active), np.random.default_rng(7)
+    x = np.abs(X) + 0.1
+    sheet.block(2, 2, "Input", PETS, ("a", "b", "c"), x)
+    given: dict[str, Any] = {}
+    for n, (weight, (rows, columns)) in enumerate(weights.items()):
+        given[weight] = rng.integers(-9, 10, (rows, columns)) / 10
+        labels = [f"r{i}" for i in range(rows)], [f"c{i}" for i in range(columns)]
+        sheet.block(2, 12 + 8 * n, weight, *labels, given[weight])
+    told = {"heads": 2} if "W_Q_2" in given else {}
+    graph = attn_xl.attend(x, words=PETS, dims="a b c", weights=given or None, **options, **told)
+    computation = graph["Sentence"]
+    steps = [(step_called(frame, {}) or (frame, False))[0] for frame in frames]
+    steps = [step if step in computation else "Weights" for step in steps]
+    for n, (frame, step) in enumerate(zip(frames, steps)):
+        matrix = computation[step]
+        sheet.block(14 + 10 * n, 2, frame, matrix.rows, matrix.columns)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"), options=options)
+    assert not book.attention
+    assert {frame.step for _, frame, _ in book.filling.frames} == {*steps}
+    drawn = read_drawn(out).sheets[0]
+    for _, frame, _ in book.filling.frames:
+        _, values = values_in(drawn, frame.place, False)
+        np.testing.assert_allclose(values, computation[frame.step].values, rtol=1e-12, atol=1e-15)

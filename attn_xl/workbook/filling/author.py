@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from attn_xl.errors import CallError, InputError, nearest
 from attn_xl.graph.node import Graph
+from attn_xl.graph.step import Step
+from attn_xl.models import encoder_steps, recurrent_steps, steps
 from attn_xl.models.build import attend
 from attn_xl.settings import SETTINGS, Settings
 from attn_xl.spreadsheets.drawn import read_drawn
 from attn_xl.tables.frames import Frame
 from attn_xl.tables.roles import WordsIn
 from attn_xl.tables.step_names import SPELLINGS, step_named
-from attn_xl.tables.survey import Tables
+from attn_xl.tables.survey import Tables, heads_of, read_settings
 from attn_xl.workbook.xlsx.splice import spliced
 
 from .fill import Filling, fill
@@ -96,16 +98,27 @@ def fill_file(
             f"{file}: only .xlsx can be filled in. Save it as .xlsx in a spreadsheet program."
         )
     drawn = read_drawn(file)
-    settings = Settings.resolve(dict(options), {}, f"{file}, sheet {SETTINGS!r}")
+    where = f"{file}, sheet {SETTINGS!r}"
+    on_sheet = read_settings(drawn.book.grids[SETTINGS], where) if SETTINGS in drawn.book.grids else {}
 
     def compute(tables: Tables, maximum: bool) -> Graph:
-        own = settings if maximum else replace(settings, max=False)
-        return next(iter(attend(tables, own).graphs.values()))
+        told = {**heads_of(tables.weights), **on_sheet, **({} if maximum else {"max": False})}
+        settings = Settings.resolve(dict(options), told, where)
+        return next(iter(attend(tables, settings).graphs.values()))
 
-    known = {name: _step(step) for name, step in (called or {}).items()}
+    known = {one.symbol.casefold(): one.symbol for one in _steps()}
+    known |= {name: _step(step) for name, step in (called or {}).items()}
     filling = fill(drawn, compute, known, words_in)
     names = tuple(sheet.name for sheet in drawn.sheets)
     return FilledBook(spliced(drawn, filling.cells, filling.steps), filling, names)
+
+
+def _steps() -> Iterator[Step]:
+    """The steps whose titles are read as they are spelled here, such as Residual and Hidden."""
+    for module in (steps, encoder_steps, recurrent_steps):
+        for step in module.NAMED.values():
+            if isinstance(step, Step) and not step.helper and step_named(step.symbol) is None:
+                yield step
 
 
 def _step(name: str) -> str:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from attn_xl.errors import InputError
 from attn_xl.graph.node import Graph, Node
 from attn_xl.graph.operation import Operand, Reads, cells_of, formula_size, operation_of
 from attn_xl.graph.operations.elementwise import Copy, Divide
 from attn_xl.graph.recompute import Entered, Recomputed, recompute
 from attn_xl.models import steps
 from attn_xl.models.softmax import softmax_scores
-from attn_xl.spreadsheets.addresses import Place, address, at_row, fixed, quoted, unique
+from attn_xl.spreadsheets.addresses import Place, address, fixed, quoted, split_at_rows, unique
 from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet
-from attn_xl.tables.frames import Frame, Group, values_in
+from attn_xl.tables.frames import Frame, Group, Title, values_in
+from attn_xl.tables.own_names import FORMULA, WORDS
 from attn_xl.tables.roles import WordsIn
 from attn_xl.tables.step_names import names_width
 from attn_xl.workbook.layout.layout import rows_alike
@@ -73,8 +75,11 @@ def fill(
     filling = Filling(left=made.left)
     name = unique(STEPS, {sheet.casefold() for sheet in drawn.book.grids})
     behind = StepsSheet(name)
-    for group, graph in zip(made.groups, made.graphs):
-        _fill_group(Sentence(drawn, group, graph, behind), filling)
+    for number, (group, graph) in enumerate(zip(made.groups, made.graphs)):
+        sentence = Sentence(drawn, group, graph, behind)
+        _fill_group(sentence, filling)
+        for tag in (tag for tag, own in made.labels if own == number):
+            filling.cells.setdefault(tag.sheet, {}).update(_labels(sentence, tag))
     if behind.cells:
         filling.steps = behind.name, behind.cells
     _check_lost(made, filling)
@@ -183,7 +188,7 @@ class Sentence:
         too long, or if the formula needs cells, it gets some on the sheet of steps."""
         if node in self.frames:
             return node
-        if node.operation is None:
+        if node.operation is None or operation_of(node).reads_labels:
             return self._behind(node)
         nameless = self._clone(node, nameless=True)
         if reads is Reads.number or node.scalar:
@@ -267,17 +272,17 @@ class Sentence:
             if clone is not None and plain
             else range(node.shape[0])
         )
-        patterns: dict[object, list[str]] = {}
+        patterns: dict[object, list[Callable[[int], str]]] = {}
         for i, kind in enumerate(kinds):
             if not wanted[i].any():
                 continue
             if clone is not None and kind not in patterns:
                 own = PlacedOperand(blocks, clone, home, i, {}, frame.turned)
-                patterns[kind] = [own.formula(j) for j in range(node.shape[1])]
+                patterns[kind] = [split_at_rows(own.formula(j)) for j in range(node.shape[1])]
             for j in np.flatnonzero(wanted[i]).tolist():
                 down, across = (j, i) if frame.turned else (i, j)
                 cell = home.row + down, home.column + across
-                formula = "" if clone is None else at_row(patterns[kind][j], cell[0])
+                formula = "" if clone is None else patterns[kind][j](cell[0])
                 yield cell, Filled(float(numbers[i, j]), formula)
 
 
@@ -338,6 +343,39 @@ def _fill_group(sentence: Sentence, filling: Filling) -> None:
                     count += 1
             filling.frames.append((sentence.group, frame, count))
             filling.differs += _differences(sentence, node, frame, sheet)
+
+
+def _labels(sentence: Sentence, tag: Title) -> Iterator[tuple[tuple[int, int], Filled]]:
+    """The cells of a tag for words, dimensions or a formula. Labels refer to those of the input, if it
+    has some.
+
+    Raises:
+        InputError: if there is no room for them.
+    """
+    group, sheet = sentence.group, sentence.sheets[tag.sheet]
+    if tag.step.startswith(FORMULA):
+        here = Place(tag.sheet, tag.row, tag.column, 1, 1)
+        frames = sorted(group.frames, key=lambda one: (one.place.row < tag.row, gap(one.place, here)))
+        near = next(iter(frames), None)
+        step = tag.step.partition(" ")[2] or (near.step if near else "")
+        node = sentence.graph[step]
+        yield (tag.row, tag.column), Filled(f"{node.name} = {node.words}")
+        return
+    of_words, across = tag.step == WORDS, group.words_in == "columns"
+    texts = group.table.rows if of_words else group.table.columns
+    aside = tag.across if tag.across is not None else of_words == across
+    place, own = group.input.place, sentence.sheets[group.input.place.sheet]
+    for n, text in enumerate(texts):
+        cell = (tag.row, tag.column + n) if aside else (tag.row + n, tag.column)
+        if cell in sheet.values:
+            raise InputError(
+                f"{tag.where}: {tag.text} needs {len(texts)} cells, but {address(*cell)} is filled."
+            )
+        label = (place.row + n, place.column - 1) if of_words != across else (
+            place.row - 1, place.column + n)  # fmt: skip
+        there = own.values.get(label) == text and label != cell
+        where = "" if own.name == sheet.name else f"{quoted(own.name)}!"
+        yield cell, Filled(text, f"{where}{address(*label)}" if there else "")
 
 
 def _closed(sheet: DrawnSheet, place: Place) -> str:

@@ -33,7 +33,9 @@ from attn_xl.tables.frames import (
     untitled_tables,
 )
 from attn_xl.tables.labels import Table
+from attn_xl.tables.own_names import DIMENSIONS, FORMULA, WORDS, called_in, names_of, tags_of
 from attn_xl.tables.roles import WordsIn
+from attn_xl.tables.step_names import SPELLINGS
 from attn_xl.tables.survey import Tables
 
 Compute = Callable[[Tables, bool], Graph]
@@ -51,11 +53,13 @@ class Assigned:
         groups: the sentences.
         graphs: the matrices of each.
         left: what was recognised but not assigned, in words, with its cells.
+        labels: the tags for words, dimensions and formulas, with the number of their sentence.
     """
 
     groups: list[Group] = field(default_factory=list)
     graphs: list[Graph] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
+    labels: list[tuple[Title, int]] = field(default_factory=list)
 
 
 def assigned(
@@ -72,8 +76,11 @@ def assigned(
         InputError: if there is no input, or a frame could be in two places.
     """
     file = str(drawn.path)
+    called = {**called_in(drawn), **called}
+    tags = [tag for sheet in drawn.sheets for tag in tags_of(sheet, file, called)]
     pages = {sheet.name: Cells(sheet) for sheet in drawn.sheets}
-    titles = [title for sheet in drawn.sheets for title in titles_of(sheet, called)]
+    titles = [*tags, *names_of(drawn)]
+    titles += [title for sheet in drawn.sheets for title in titles_of(sheet, called)]
     given: dict[Title, tuple[Frame, Table]] = {}
     untitled: list[tuple[Frame, Table]] = []
     for sheet in drawn.sheets:
@@ -94,7 +101,11 @@ def assigned(
         made.groups.append(_group(drawn, pages, frame, table, weights, titles, words_in))
     for group in made.groups:
         made.graphs.append(compute(_tables(drawn, group), True))
-    _assign(made, pages, [title for title in titles if title not in given])
+    for tag in tags:
+        if tag.step in (WORDS, DIMENSIONS) or tag.step.startswith(FORMULA):
+            made.labels.append((tag, _nearest(made, tag)))
+    labels = {tag for tag, _ in made.labels}
+    _assign(made, pages, [title for title in titles if title not in given and title not in labels])
     _by_rhythm(made, pages)
     for n, group in enumerate(made.groups):
         shown = {frame.step.rpartition(".")[2] for frame in group.frames}
@@ -113,6 +124,11 @@ def _tables(drawn: DrawnBook, group: Group) -> Tables:
 def _order(drawn: DrawnBook, place: Place) -> tuple[int, int, int]:
     names = [sheet.name for sheet in drawn.sheets]
     return names.index(place.sheet), place.row, place.column
+
+
+def _nearest(made: Assigned, title: Title) -> int:
+    """The number of the sentence whose input is nearest to a title."""
+    return min(range(len(made.groups)), key=lambda n: cost(title, made.groups[n].input.place))
 
 
 def _untitled_inputs(
@@ -191,7 +207,8 @@ def _assign(made: Assigned, pages: Mapping[str, Cells], titles: Sequence[Title])
     words = {
         word.casefold() for group in made.groups for word in (*group.table.rows, *group.table.columns)
     }
-    titles = [title for title in titles if title.text.strip().casefold() not in words]
+    titles = [title for title in titles if title.place or title.text.strip().casefold() not in words]
+    titles = [_of_plain_sum(title, made.graphs) for title in titles]
     offers = sorted(_offers(made, pages, titles, taken), key=lambda offer: offer.rank)
     done: set[Title] = set()
     for again in (False, True):
@@ -205,7 +222,7 @@ def _assign(made: Assigned, pages: Mapping[str, Cells], titles: Sequence[Title])
             done.add(offer.title)
             taken.append(one.place)
             signs = f" and its {', '.join(one.signs)}" if one.signs else " and its size"
-            by = f"the title {offer.title.text!r}{signs}"
+            by = offer.title.text if offer.title.place else f"the title {offer.title.text!r}{signs}"
             group.frames.append(Frame(step, one.place, one.turned, by))
     known = {frame.step for group in made.groups for frame in group.frames}
     known |= {step for group in made.groups for step in group.weights} | {
@@ -213,11 +230,26 @@ def _assign(made: Assigned, pages: Mapping[str, Cells], titles: Sequence[Title])
         steps.KEY_WIDTH.symbol,
     }
     for title in titles:
-        if title not in done and title.step not in known:
+        if title not in done and title.text.startswith("{{"):
+            raise InputError(
+                f"{title.where}: {title.text} has no matrix here. The model has "
+                f"{', '.join(name for name in made.graphs[_nearest(made, title)])}."
+            )
+        computed = title.step in SPELLINGS or any(title.step in graph for graph in made.graphs)
+        if title not in done and title.step not in known and computed:
             known.add(title.step)
             made.left.append(
                 f"{title.where}: {title.text!r} names {title.step}, but no frame for it is near."
             )
+
+
+def _of_plain_sum(title: Title, graphs: Sequence[Graph]) -> Title:
+    """The title of attention weights, which are another step where no softmax makes them."""
+    shares = title.step.replace(steps.SOFTMAX.symbol, steps.SHARES.symbol)
+    other = not any(title.step in graph for graph in graphs) and any(
+        shares in graph for graph in graphs
+    )
+    return replace(title, step=shares) if other else title
 
 
 def _offers(

@@ -8,9 +8,10 @@ import re
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from attn_xl.errors import InputError
-from attn_xl.spreadsheets.addresses import address, split_address
+from attn_xl.spreadsheets.addresses import address, parse_area, split_address
 from attn_xl.spreadsheets.drawn import CELL, ROW, DrawnBook, attribute, data_of
 
 from .rows import escaped
@@ -184,7 +185,20 @@ def _sheet(xml: bytes, cells: Cells, where: str) -> bytes:
             done = found.end()
     pieces.append(body[done:])
     pieces += [_row(row, by_row[row], prefix, columns) for row in waiting]
-    return xml[:start] + b"".join(pieces) + xml[end:]
+    return _spanning(xml[:start], cells) + b"".join(pieces) + xml[end:]
+
+
+def _spanning(head: bytes, cells: Cells) -> bytes:
+    """What stands before the cells of a sheet, with a span that includes the filled ones."""
+    found = re.search(rb'(<(?:\w+:)?dimension\s+ref=")([^"]*)"', head)
+    area = parse_area(found[2].decode()) if found else None
+    if found is None or area is None:
+        return head
+    rows, columns = zip(*cells, area[1][:2], area[1][2:])
+    span = f"{address(min(rows), min(columns))}:{address(max(rows), max(columns))}"
+    if parse_area(span) == area:
+        return head
+    return head[: found.start(2)] + span.encode() + head[found.end(2) :]
 
 
 def _row(row: int, cells: Mapping[int, Filled], prefix: str, columns: Mapping[int, bytes]) -> bytes:
@@ -214,7 +228,7 @@ def _edited(
 
     for cell in CELL.finditer(inner):
         place = attribute(cell[1], b"r")
-        column = split_address(place.decode())[1] if place else 0
+        column = _column(place.rstrip(b"0123456789"))
         if column <= last:
             raise InputError(
                 f"{where}: its cells have no order. Save it once in a spreadsheet program."
@@ -247,6 +261,11 @@ def _cell(row: int, column: int, cell: Filled, prefix: str, style: bytes) -> str
     array = f' t="array" ref="{place}"' if cell.array else ""
     formula = f"<{p}f{array}>{escaped(cell.formula)}</{p}f>" if cell.formula else ""
     return f"{start}{kind}>{formula}<{p}v>{value}</{p}v></{p}c>"
+
+
+@cache
+def _column(letters: bytes) -> int:
+    return split_address(f"{letters.decode()}1")[1] if letters else 0
 
 
 def _number(value: float) -> str:

@@ -1,0 +1,107 @@
+"""What an author says outright: tags such as `{{ Scores }}`, defined names, a table of own names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from attn_xl.errors import InputError, nearest
+from attn_xl.spreadsheets.addresses import Place, parse_area, quoted
+from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet
+from attn_xl.text import clean
+
+from .frames import Title, step_called
+from .step_names import SPELLINGS, step_named
+
+WORDS, DIMENSIONS, FORMULA = "words", "dimensions", "formula"
+"""Tags for labels, and for the formula of a step in words."""
+_TAG = re.compile(r"\s*\{\{\s*([^{}|]*?)\s*(?:\|\s*([^{}]*?)\s*)?\}\}\s*")
+_OPTIONS = ("head N", "words across", "words down")
+
+
+def tags_of(sheet: DrawnSheet, file: str, known: Mapping[str, str]) -> Iterator[Title]:
+    """The tags on a sheet, which are taken from its values: the cells count as blank.
+
+    Raises:
+        InputError: for a tag that names no step, or has an unknown option.
+    """
+    for (row, column), value in list(sheet.values.items()):
+        found = _TAG.fullmatch(value) if isinstance(value, str) else None
+        if found is None:
+            continue
+        del sheet.values[row, column]
+        where = f"{file}, sheet {sheet.name!r}, cell {sheet.at(row, column).rpartition('!')[2]}"
+        step, turned = _tagged(found[1], known, where)
+        across = None
+        for option in filter(None, map(str.strip, (found[2] or "").casefold().split("|"))):
+            head = re.fullmatch(r"head\s*(\d+)", option)
+            if head and step not in (WORDS, DIMENSIONS):
+                step = f"{step}_{head[1]}"
+            elif option in ("words across", "words down", "across", "down"):
+                across = option.endswith("across")
+            elif step == FORMULA and step_called(option, known):
+                step = f"{FORMULA} {_tagged(option, known, where)[0]}"
+            else:
+                raise InputError(
+                    f"{where}: {clean(value)} has the option {option!r}; give one of "
+                    f"{', '.join(_OPTIONS)}."
+                )
+        place = Place(sheet.name, row, column, 0, 0)
+        yield Title(sheet.name, row, column, column, clean(value), step, turned, place, across)
+
+
+def _tagged(name: str, known: Mapping[str, str], where: str) -> tuple[str, bool]:
+    if name.casefold() in (WORDS, DIMENSIONS, FORMULA):
+        return name.casefold(), False
+    found = step_called(name, known)
+    if found is None:
+        names = (*SPELLINGS, WORDS, DIMENSIONS, FORMULA)
+        raise InputError(f"{where}: {{{{ {name} }}}} names no step. {nearest(name, names)}")
+    return found
+
+
+def names_of(drawn: DrawnBook) -> Iterator[Title]:
+    """The defined names that are those of steps, with the ranges that they name."""
+    sheets = {sheet.name.casefold(): sheet.name for sheet in drawn.sheets}
+    for name, text in drawn.names.items():
+        area = parse_area(text)
+        own = name.rpartition("!")[2]
+        named = step_named(own) or step_named(own.rpartition(".")[2])
+        if area is None or named is None or (area[0] or "").casefold() not in sheets:
+            continue
+        top, left, bottom, right = area[1]
+        place = Place(sheets[str(area[0]).casefold()], top, left, bottom - top + 1, right - left + 1)
+        if place.rows * place.columns > 1:
+            yield Title(place.sheet, top, left, left, f"the name {own}", *named, place)
+
+
+def called_in(drawn: DrawnBook) -> dict[str, str]:
+    """An author's own names for steps, from a table of two columns headed `name` and `step`: in lower
+    case, with the steps. Its cells count as blank for everything else.
+
+    Raises:
+        InputError: if its right column names no step.
+    """
+    found = {}
+    for sheet in drawn.sheets:
+        heads = [
+            (row, column)
+            for (row, column), value in sheet.values.items()
+            if isinstance(value, str)
+            and value.strip().casefold() == "step"
+            and str(sheet.values.get((row, column - 1), "")).strip().casefold() in ("name", "my name")
+        ]
+        for row, column in heads:
+            del sheet.values[row, column], sheet.values[row, column - 1]
+            while isinstance(own := sheet.values.get((row + 1, column - 1)), str):
+                row += 1
+                step = str(sheet.values.get((row, column), ""))
+                named = step_called(step, {})
+                if named is None:
+                    where = (
+                        f"{drawn.path}, {quoted(sheet.name)}!{sheet.at(row, column).rpartition('!')[2]}"
+                    )
+                    raise InputError(f"{where}: {step!r} is no step. {nearest(step, SPELLINGS)}")
+                found[own.strip().casefold()] = named[0]
+                del sheet.values[row, column], sheet.values[row, column - 1]
+    return found
