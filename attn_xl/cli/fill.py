@@ -12,7 +12,7 @@ from attn_xl.errors import CallError, InputError
 from attn_xl.settings import Settings
 from attn_xl.text import say
 
-from .options import READ, Direction, Force, option, output_beside, with_settings
+from .options import READ, Force, option, output_beside, read_file_tables, with_settings
 
 NEEDS_A_LOOK = 3
 """The exit status if something was left that a person has to look at."""
@@ -32,6 +32,15 @@ Sheet = Annotated[
 def fill(
     file: Sheet,
     options: dict[str, Any],
+    reading: dict[str, Any],
+    input: Annotated[
+        Path | None,
+        option(
+            "--input",
+            help="Put the words of this file into the frames, which grow or shrink.",
+            panel=READ,
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         option("-o", "--output", help="The workbook to write. Default: SHEET-filled.xlsx."),
@@ -42,10 +51,6 @@ def fill(
             "--call", metavar="NAME=STEP", panel=READ, help="What a title of yours means: Blend=Output."
         ),
     ] = None,
-    words_in: Annotated[
-        Direction | None,
-        option("--words-in", panel=READ, help="Where words are: rows or columns. Default: detected."),
-    ] = None,
     force: Force = False,
 ) -> None:
     from attn_xl.outputs import check_ending, check_output, writing
@@ -54,9 +59,12 @@ def fill(
     Settings.check_call(options)
     path = output or output_beside(file, f"filled{file.suffix or '.xlsx'}")
     check_ending(path, ".xlsx", ".xlsm")
-    check_output(path, force=force, sources=(file,))
-    words: Any = words_in and words_in.value
-    filled = fill_file(file, options, called(call or ()), words)
+    check_output(path, force=force, sources=(file, *([input] if input else [])))
+    words: Any = reading.pop("words_in", None) if input is None else None
+    if reading and input is None:
+        raise CallError(f"--{next(iter(reading)).replace('_', '-')} needs --input.")
+    tables = read_file_tables(input, reading) if input else None
+    filled = fill_file(file, options, called(call or ()), words, tables)
     if not filled.filling.frames:
         raise InputError(
             f"{file}: has no frame to fill in. Write the name of a step, such as Scores, above one."

@@ -88,7 +88,11 @@ def read_book(path: Path, encoding: str | None = None) -> Book:
         InputError: if the file cannot be read; the message says why and what to do.
         CallError: if there is no such encoding, or the file is not text.
     """
-    content = content_of(path)
+    return book_of(path, content_of(path), encoding)
+
+
+def book_of(path: Path, content: bytes, encoding: str | None = None) -> Book:
+    """`read_book` of a file whose bytes have been read."""
     shown = Path("standard input") if str(path) == "-" else path
     parts = unpacked(shown, content, _is_looked_at) if content.startswith(b"PK") else {}
     grids: dict[str, Grid] | None = None

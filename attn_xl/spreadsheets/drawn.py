@@ -15,10 +15,10 @@ from xml.parsers.expat import ExpatError
 from attn_xl.errors import InputError
 
 from .addresses import Corners, address, parse_area, split_address
-from .book import Book, read_book
+from .book import Book, book_of
 from .formulas import WIDTH, Formula, formulas_in
 from .ooxml import Malformed, Package, parse, tag_of
-from .unpack import DAMAGED, damaged
+from .unpack import DAMAGED, content_of, damaged
 
 ROW = re.compile(rb"<((?:\w+:)?)row\b([^>]*?)(/>|>(.*?)</(?:\w+:)?row>)", re.DOTALL)
 """A row of a sheet: the prefix of its tags, its attributes, and its cells."""
@@ -36,18 +36,22 @@ class DrawnSheet:
         name, part: the sheet, and the part of the package that holds it.
         values: of its nonblank cells: numbers, texts, error values, `NOT_STORED`.
         formulas: of its formula cells; cells that share a formula have that of the first.
-        framed: the style of each cell with a border or a fill.
+        styles: of the cells that have one, by its number.
+        framed: the cells with a border or a fill.
         merged: its merged cells.
         closed: ranges where nothing can be written, each with the reason.
+        held: blank cells that count as if they held a number, until one is put there.
     """
 
     name: str
     part: str
     values: dict[tuple[int, int], Any] = field(default_factory=dict)
     formulas: dict[tuple[int, int], Formula] = field(default_factory=dict)
-    framed: dict[tuple[int, int], int] = field(default_factory=dict)
+    styles: dict[tuple[int, int], int] = field(default_factory=dict)
+    framed: set[tuple[int, int]] = field(default_factory=set)
     merged: list[Corners] = field(default_factory=list)
     closed: list[tuple[Corners, str]] = field(default_factory=list)
+    held: set[tuple[int, int]] = field(default_factory=set)
 
     def at(self, row: int, column: int) -> str:
         """`'My sheet'!B5`, as messages name a cell."""
@@ -76,16 +80,14 @@ class DrawnBook:
         return Package(zipfile.ZipFile(io.BytesIO(self.content)))
 
 
-def read_drawn(path: Path) -> DrawnBook:
-    """Read a workbook with its looks.
+def read_drawn(path: Path, content: bytes | None = None) -> DrawnBook:
+    """Read a workbook with its looks, from its file or its bytes.
 
     Raises:
         InputError: if it is no .xlsx workbook, or cannot be read.
     """
-    from .unpack import content_of
-
-    content = content_of(path)
-    book = read_book(path)
+    content = content_of(path) if content is None else content
+    book = book_of(path, content)
     drawn = DrawnBook(path, content, book)
     try:
         package = drawn.package
@@ -130,10 +132,10 @@ def _look_at(sheet: DrawnSheet, xml: bytes, framed: frozenset[int], package: Pac
     start, end = data_of(xml)
     columns: dict[bytes, int] = {}
     for letters, row, style in _STYLED.findall(xml, start, end):
-        if int(style) in framed:
-            if letters not in columns:
-                columns[letters] = split_address(f"{letters.decode()}1")[1]
-            sheet.framed[int(row), columns[letters]] = int(style)
+        if letters not in columns:
+            columns[letters] = split_address(f"{letters.decode()}1")[1]
+        sheet.styles[int(row), columns[letters]] = int(style)
+    sheet.framed = {cell for cell, style in sheet.styles.items() if style in framed}
     for reference in re.findall(rb'<(?:\w+:)?mergeCell [^>]*?ref="([^"]+)"', xml[end:]):
         if area := parse_area(reference.decode()):
             sheet.merged.append(area[1])

@@ -307,12 +307,19 @@ def _labels_of(
     cells: Cells, row: int, column: int, rows: int, columns: int
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The labels left of and above a rectangle, which arrows may separate from it."""
-    left = above = ()  # type: tuple[str, ...]
+    (left, _), (above, _) = labels_of(cells, Place("", row, column, rows, columns))
+    return left, above
+
+
+def labels_of(cells: Cells, place: Place) -> tuple[tuple[tuple[str, ...], int], ...]:
+    """The labels left of a rectangle, and those above it, each with how many cells away they stand."""
+    row, column, rows, columns = box(place)
+    left = above = ((), 0)  # type: tuple[tuple[str, ...], int]
     for away in (1, 2):
-        if not left and (away == 1 or cells.arrows(row, column - 1, rows, 1) == rows):
-            left = cells.labels(row, column - away, rows, 1)
-        if not above and (away == 1 or cells.arrows(row - 1, column, 1, columns) == columns):
-            above = cells.labels(row - away, column, 1, columns)
+        if not left[0] and (away == 1 or cells.arrows(row, column - 1, rows, 1) == rows):
+            left = cells.labels(row, column - away, rows, 1), away
+        if not above[0] and (away == 1 or cells.arrows(row - 1, column, 1, columns) == columns):
+            above = cells.labels(row - away, column, 1, columns), away
     return left, above
 
 

@@ -30,6 +30,8 @@ def tags_of(sheet: DrawnSheet, file: str, known: Mapping[str, str]) -> Iterator[
         if found is None:
             continue
         del sheet.values[row, column]
+        if (row, column) in sheet.held:
+            sheet.values[row, column] = 1.0
         where = f"{file}, sheet {sheet.name!r}, cell {sheet.at(row, column).rpartition('!')[2]}"
         step, turned = _tagged(found[1], known, where)
         across = None

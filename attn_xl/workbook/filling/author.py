@@ -21,6 +21,8 @@ from attn_xl.tables.survey import Tables, heads_of, read_settings
 from attn_xl.workbook.xlsx.splice import spliced
 
 from .fill import Filling, fill
+from .groups import assigned
+from .grow import grown
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,7 @@ def fill_file(
     options: Mapping[str, Any],
     called: Mapping[str, str] | None = None,
     words_in: WordsIn | None = None,
+    tables: Tables | None = None,
 ) -> FilledBook:
     """Fill the frames of an author's workbook.
 
@@ -89,6 +92,7 @@ def fill_file(
         options: the settings given in the call.
         called: an author's own names, in lower case, and the steps they stand for.
         words_in: where words are; detected if None.
+        tables: sentences to put into the frames in place of the author's; these grow or shrink.
 
     Raises:
         InputError: if the workbook cannot be read, has no input, or is ambiguous.
@@ -101,6 +105,9 @@ def fill_file(
     where = f"{file}, sheet {SETTINGS!r}"
     on_sheet = read_settings(drawn.book.grids[SETTINGS], where) if SETTINGS in drawn.book.grids else {}
 
+    if tables is not None:
+        on_sheet |= tables.settings
+
     def compute(tables: Tables, maximum: bool) -> Graph:
         told = {**heads_of(tables.weights), **on_sheet, **({} if maximum else {"max": False})}
         settings = Settings.resolve(dict(options), told, where)
@@ -108,9 +115,15 @@ def fill_file(
 
     known = {one.symbol.casefold(): one.symbol for one in _steps()}
     known |= {name: _step(step) for name, step in (called or {}).items()}
-    filling = fill(drawn, compute, known, words_in)
+    if tables is None:
+        filling = fill(drawn, assigned(drawn, compute, known, words_in))
+        written = filling.cells
+    else:
+        larger = grown(drawn, tables, compute, known, words_in)
+        drawn, filling = larger.drawn, fill(larger.drawn, larger.made, anew=True)
+        written = larger.with_formulas(filling.cells)
     names = tuple(sheet.name for sheet in drawn.sheets)
-    return FilledBook(spliced(drawn, filling.cells, filling.steps), filling, names)
+    return FilledBook(spliced(drawn, written, filling.steps), filling, names)
 
 
 def _steps() -> Iterator[Step]:

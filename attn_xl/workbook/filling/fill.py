@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -18,13 +18,12 @@ from attn_xl.spreadsheets.addresses import Place, address, fixed, quoted, split_
 from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet
 from attn_xl.tables.frames import Frame, Group, Title, values_in
 from attn_xl.tables.own_names import FORMULA, WORDS
-from attn_xl.tables.roles import WordsIn
 from attn_xl.tables.step_names import names_width
 from attn_xl.workbook.layout.layout import rows_alike
 from attn_xl.workbook.layout.placed import Block, PlacedOperand
 from attn_xl.workbook.xlsx.splice import Filled
 
-from .groups import Assigned, Compute, assigned
+from .groups import Assigned
 
 SHORT = 8
 """References and operations of a step that another step's formula can still contain."""
@@ -59,24 +58,21 @@ class Filling:
         return sum(map(len, self.cells.values()))
 
 
-def fill(
-    drawn: DrawnBook, compute: Compute, called: Mapping[str, str], words_in: WordsIn | None = None
-) -> Filling:
-    """Find the frames of an author's workbook, and the formulas for their blank cells.
+def fill(drawn: DrawnBook, made: Assigned, anew: bool = False) -> Filling:
+    """The formulas for the frames of an author's workbook.
 
     Args:
-        compute: computes the model for the tables of one sentence.
-        called: an author's own names, in lower case, and the steps they stand for.
+        made: the frames.
+        anew: whether every cell of them gets its formula, not only the blank ones.
 
     Raises:
-        InputError: if there is no input, or a frame could be in two places.
+        InputError: if there is no room for the labels of a tag.
     """
-    made = assigned(drawn, compute, called, words_in)
     filling = Filling(left=made.left)
     name = unique(STEPS, {sheet.casefold() for sheet in drawn.book.grids})
     behind = StepsSheet(name)
     for number, (group, graph) in enumerate(zip(made.groups, made.graphs)):
-        sentence = Sentence(drawn, group, graph, behind)
+        sentence = Sentence(drawn, group, graph, behind, anew)
         _fill_group(sentence, filling)
         for tag in (tag for tag, own in made.labels if own == number):
             filling.cells.setdefault(tag.sheet, {}).update(_labels(sentence, tag))
@@ -122,7 +118,10 @@ class Sentence:
         frames: for each matrix its frames, that of the calculation first.
     """
 
-    def __init__(self, drawn: DrawnBook, group: Group, graph: Graph, behind: StepsSheet) -> None:
+    def __init__(
+        self, drawn: DrawnBook, group: Group, graph: Graph, behind: StepsSheet, anew: bool
+    ) -> None:
+        self.anew = anew
         self.drawn, self.group, self.graph, self.behind = drawn, group, graph, behind
         self.sheets = {sheet.name: sheet for sheet in drawn.sheets}
         self.frames: dict[Node, list[Frame]] = {}
@@ -169,7 +168,7 @@ class Sentence:
         """The numbers of every matrix, computed from those that the author's cells hold."""
         entered = {}
         for node, (frame, *_) in self.frames.items():
-            if node.operation is None or not frame.place.sheet or node.scalar:
+            if node.operation is None or not frame.place.sheet or node.scalar or self.anew:
                 continue
             filled, numbers = values_in(self.sheets[frame.place.sheet], frame.place, frame.turned)
             known = filled & np.isfinite(numbers)
@@ -178,7 +177,11 @@ class Sentence:
         return recompute(self.graph.values(), entered)
 
     def blank(self, frame: Frame) -> np.ndarray:
-        """Which cells of a frame are blank, with words in rows."""
+        """Which cells of a frame get a formula, with words in rows."""
+        if self.anew:
+            place = frame.place
+            shape = (place.columns, place.rows) if frame.turned else (place.rows, place.columns)
+            return np.ones(shape, bool)
         return ~values_in(self.sheets[frame.place.sheet], frame.place, frame.turned)[0]
 
     # Formulas
@@ -342,7 +345,8 @@ def _fill_group(sentence: Sentence, filling: Filling) -> None:
                     cells[cell] = filled
                     count += 1
             filling.frames.append((sentence.group, frame, count))
-            filling.differs += _differences(sentence, node, frame, sheet)
+            if not sentence.anew:
+                filling.differs += _differences(sentence, node, frame, sheet)
 
 
 def _labels(sentence: Sentence, tag: Title) -> Iterator[tuple[tuple[int, int], Filled]]:

@@ -108,12 +108,15 @@ def assigned(
     _assign(made, pages, [title for title in titles if title not in given and title not in labels])
     _by_rhythm(made, pages)
     for n, group in enumerate(made.groups):
-        shown = {frame.step.rpartition(".")[2] for frame in group.frames}
-        if (
-            steps.EXPONENTIALS.symbol in shown and steps.MAXIMUM.symbol not in shown
-        ):  # e^x itself, as the author shows it
+        if shows_plain_exponentials(group):
             made.graphs[n] = compute(_tables(drawn, group), False)
     return made
+
+
+def shows_plain_exponentials(group: Group) -> bool:
+    """Whether an author shows e^x itself, without the maximum of the row."""
+    shown = {frame.step.rpartition(".")[2] for frame in group.frames}
+    return steps.EXPONENTIALS.symbol in shown and steps.MAXIMUM.symbol not in shown
 
 
 def _tables(drawn: DrawnBook, group: Group) -> Tables:

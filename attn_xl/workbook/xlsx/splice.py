@@ -13,6 +13,7 @@ from functools import cache
 from attn_xl.errors import InputError
 from attn_xl.spreadsheets.addresses import address, parse_area, split_address
 from attn_xl.spreadsheets.drawn import CELL, ROW, DrawnBook, attribute, data_of
+from attn_xl.spreadsheets.ooxml import Package
 
 from .rows import escaped
 
@@ -24,11 +25,15 @@ _SHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+
 
 @dataclass(frozen=True)
 class Filled:
-    """What a blank cell gets: a number or a text, and the formula that gives it."""
+    """What a cell gets: a number or a text, and the formula that gives it; None leaves it blank.
 
-    value: float | str
+    Attributes:
+        style: the number of another style for the cell; None keeps its own.
+    """
+
+    value: float | str | None
     formula: str = ""
-    array: bool = False
+    style: int | None = None
 
 
 Cells = Mapping[tuple[int, int], Filled]
@@ -55,13 +60,8 @@ def spliced(
         if cells.get(sheet.name):
             where = f"{drawn.path}, sheet {sheet.name!r}"
             changed[sheet.part] = _sheet(package.read(sheet.part), cells[sheet.name], where)
-    book = _recalculating(package.read(package.main))
-    links_part = re.sub(r"([^/]+)$", r"_rels/\1.rels", package.main)
-    types, links = package.read("[Content_Types].xml"), package.read(links_part)
-    dropped = {part for kind, part in package.links.values() if kind == "calcChain"}
-    if dropped:  # it lists the formula cells; every program makes it anew
-        types = re.sub(rb"<(?:\w+:)?Override\b[^>]*calcChain[^>]*?/>", b"", types)
-        links = re.sub(rb"<(?:\w+:)?Relationship\b[^>]*/calcChain\"[^>]*?/>", b"", links)
+    book = recalculating(package.read(package.main))
+    (types_part, types), (links_part, links), dropped = without_calculation_chain(package)
     if added is not None:
         name, content = added
         folder = package.main.rpartition("/")[0]
@@ -81,8 +81,22 @@ def spliced(
             f'<Override xmlns="{_PACKAGE}/content-types" PartName="/{part}" ContentType="{_SHEET}"/>'
         )
         types = _before_end(types, "Types", override)
-    changed |= {package.main: book, "[Content_Types].xml": types, links_part: links}
-    return _packed(drawn.content, changed, dropped)
+    changed |= {package.main: book, types_part: types, links_part: links}
+    return packed(drawn.content, changed, dropped)
+
+
+def without_calculation_chain(
+    package: Package,
+) -> tuple[tuple[str, bytes], tuple[str, bytes], set[str]]:
+    """The list of content types and the workbook's relationships without the calculation chain, each
+    with its part; and the parts to drop. Programs make the chain, a list of formula cells, anew."""
+    links_part = re.sub(r"([^/]+)$", r"_rels/\1.rels", package.main)
+    types, links = package.read("[Content_Types].xml"), package.read(links_part)
+    dropped = {part for kind, part in package.links.values() if kind == "calcChain"}
+    if dropped:
+        types = re.sub(rb"<(?:\w+:)?Override\b[^>]*calcChain[^>]*?/>", b"", types)
+        links = re.sub(rb"<(?:\w+:)?Relationship\b[^>]*/calcChain\"[^>]*?/>", b"", links)
+    return ("[Content_Types].xml", types), (links_part, links), dropped
 
 
 def _before_end(xml: bytes, tag: str, text: str) -> bytes:
@@ -91,7 +105,7 @@ def _before_end(xml: bytes, tag: str, text: str) -> bytes:
     return xml[:end] + text.encode() + xml[end:]
 
 
-def _packed(content: bytes, changed: Mapping[str, bytes], dropped: set[str]) -> bytes:
+def packed(content: bytes, changed: Mapping[str, bytes], dropped: set[str]) -> bytes:
     """The package with some parts changed, added or dropped; the others keep their bytes and times."""
     made = io.BytesIO()
     left = dict(changed)
@@ -107,7 +121,7 @@ def _packed(content: bytes, changed: Mapping[str, bytes], dropped: set[str]) -> 
     return made.getvalue()
 
 
-def _recalculating(book: bytes) -> bytes:
+def recalculating(book: bytes) -> bytes:
     """The workbook part with the wish to be recalculated when it is opened."""
     found = _CALC.search(book)
     if found:
@@ -252,14 +266,16 @@ def _edited(
 
 def _cell(row: int, column: int, cell: Filled, prefix: str, style: bytes) -> str:
     place, p = address(row, column), prefix
-    start = f'<{p}c r="{place}"' + (f' s="{style.decode()}"' if style else "")
+    look = style.decode() if cell.style is None else str(cell.style or "")
+    start = f'<{p}c r="{place}"' + (f' s="{look}"' if look else "")
+    if cell.value is None:
+        return f"{start}/>"
     if not cell.formula and isinstance(cell.value, str):
         text = f'<{p}t xml:space="preserve">{escaped(cell.value)}</{p}t>'
         return f'{start} t="inlineStr"><{p}is>{text}</{p}is></{p}c>'
     kind = ' t="str"' if isinstance(cell.value, str) else ""
     value = escaped(cell.value) if isinstance(cell.value, str) else _number(cell.value)
-    array = f' t="array" ref="{place}"' if cell.array else ""
-    formula = f"<{p}f{array}>{escaped(cell.formula)}</{p}f>" if cell.formula else ""
+    formula = f"<{p}f>{escaped(cell.formula)}</{p}f>" if cell.formula else ""
     return f"{start}{kind}>{formula}<{p}v>{value}</{p}v></{p}c>"
 
 

@@ -1,0 +1,382 @@
+"""Puts other words, and other numbers of words and dimensions, into the arrangement of an author's
+workbook."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from attn_xl.errors import InputError
+from attn_xl.models import steps
+from attn_xl.spreadsheets.addresses import Place
+from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet, read_drawn
+from attn_xl.tables.frames import FURTHEST, Cells, Frame, Title, labels_of, titles_of
+from attn_xl.tables.labels import Table
+from attn_xl.tables.own_names import DIMENSIONS, WORDS, called_in, tags_of
+from attn_xl.tables.roles import WordsIn, weight_label
+from attn_xl.tables.survey import Tables
+from attn_xl.workbook.xlsx.moved import Both, Moves, moved
+from attn_xl.workbook.xlsx.splice import Filled
+
+from .groups import Assigned, Compute, assigned, shows_plain_exponentials
+
+_COUNTED = re.compile(r"(.*?)(\d+)")
+BLANK = Filled(None)
+Cell = tuple[int, int]
+
+
+@dataclass
+class Grown:
+    """An author's workbook with room for other sentences.
+
+    Attributes:
+        drawn: the workbook after its frames have grown.
+        made: its frames, in their new places and sizes.
+        cells: what the frames of the input and of weights, and all labels, hold now, by sheet.
+        styles: the look of each cell of a frame, by sheet.
+    """
+
+    drawn: DrawnBook
+    made: Assigned
+    cells: dict[str, dict[Cell, Filled]] = field(default_factory=dict)
+    styles: dict[str, dict[Cell, int]] = field(default_factory=dict)
+
+    def with_formulas(
+        self, formulas: Mapping[str, Mapping[Cell, Filled]]
+    ) -> dict[str, dict[Cell, Filled]]:
+        """Everything to write, by sheet, with its look."""
+        written = {}
+        for sheet in self.drawn.sheets:
+            styles = self.styles.get(sheet.name, {})
+            cells = {**self.cells.get(sheet.name, {}), **formulas.get(sheet.name, {})}
+            written[sheet.name] = {
+                cell: replace(filled, style=styles.get(cell)) for cell, filled in cells.items()
+            }
+        return written
+
+
+def grown(
+    drawn: DrawnBook,
+    tables: Tables,
+    compute: Compute,
+    called: Mapping[str, str],
+    words_in: WordsIn | None = None,
+) -> Grown:
+    """Make room for sentences in an author's workbook, and put their words and numbers there.
+
+    Args:
+        tables: the sentences, one for each group of frames, and weights that replace the author's.
+        compute: computes the model for the tables of one sentence.
+        called: an author's own names, in lower case, and the steps they stand for.
+
+    Raises:
+        InputError: if there is no place for a sentence, or the workbook has something that cannot grow.
+    """
+    called = _hold_places(drawn, called)
+    old = assigned(drawn, compute, called, words_in)
+    sentences = list(tables.sentences.items())
+    if len(sentences) > len(old.groups):
+        raise InputError(
+            f"{drawn.path}: has room for {len(old.groups)} of {len(sentences)} sentences. Choose some "
+            f"with --sheet {sentences[0][0]!r}, or add frames with titles for the others."
+        )
+    made = Assigned(labels=old.labels, left=old.left)
+    for group, (name, table) in zip(old.groups, sentences):
+        weights = {
+            step: (frame, tables.weights.get(step, own)) for step, (frame, own) in group.weights.items()
+        }
+        given = {**tables.weights, **{step: one for step, (_, one) in weights.items()}}
+        made.groups.append(replace(group, name=name, table=table, weights=weights))
+        own = Tables(drawn.path, {name: table}, given)
+        made.graphs.append(compute(own, not shows_plain_exponentials(group)))
+    places = [_frames(old, n) for n in range(len(old.groups))]
+    sizes = {frame: _size(made, n, frame) for n in range(len(made.groups)) for frame in places[n]}
+    alike = {frame.step: size for frame, size in sizes.items()}
+    for frame in (frame for frames in places[len(made.groups) :] for frame in frames):
+        sizes[frame] = alike.get(frame.step, (frame.place.rows, frame.place.columns))
+    moves = _moves(drawn, sizes, _label_bands(made))
+    after = read_drawn(drawn.path, moved(drawn, moves))
+    result = Grown(after, made)
+    pages = {sheet.name: Cells(sheet) for sheet in drawn.sheets}
+    for n, frames in enumerate(places):
+        for frame in frames:
+            _relabel(result, pages, moves, old, n, frame)
+            _restyle(result, drawn, moves, frame, sizes[frame])
+    called_in(after)
+    for sheet in after.sheets:
+        list(tags_of(sheet, str(drawn.path), called))
+    _move(made, moves, sizes)
+    for group in made.groups:
+        for frame, table in [(group.input, group.table), *group.weights.values()]:
+            cells = result.cells.setdefault(frame.place.sheet, {})
+            values = table.values.T if frame.turned else table.values
+            for (row, column), value in _grid(frame.place, values):
+                cells[row, column] = Filled(float(value))
+    return result
+
+
+def _grid(place: Place, values: Iterable[Iterable[float]]) -> Iterator[tuple[Cell, float]]:
+    for r, line in enumerate(values):
+        for c, value in enumerate(line):
+            yield (place.row + r, place.column + c), value
+
+
+def _hold_places(drawn: DrawnBook, called: Mapping[str, str]) -> dict[str, str]:
+    """Put a number into each blank cell of a titled or tagged frame for an input or weights, so that it
+    is found; the sizes of all other frames follow from these. Returns the author's own names."""
+    own = {**called_in(drawn), **called}
+    for sheet in drawn.sheets:
+        kept = dict(sheet.values)
+        tags = list(tags_of(sheet, str(drawn.path), own))
+        cells = Cells(sheet)
+        for title in [*tags, *titles_of(sheet, own)]:
+            if title.step != steps.INPUT.symbol and weight_label(title.step) is None:
+                continue
+            region = _blank_region(sheet, cells, title)
+            sheet.held.update(region)
+            kept.update((cell, 1.0) for cell in region if cell not in kept)
+        sheet.values = kept
+    return own
+
+
+def _blank_region(sheet: DrawnSheet, cells: Cells, title: Title) -> list[Cell]:
+    """The framed blank cells that belong to a title or a tag; for a tag without any, its own cell."""
+    if title.place is not None:
+        start: Cell | None = (title.row, title.column)
+    else:
+        start = next(
+            (
+                (row, column)
+                for row in range(title.row + 1, title.row + FURTHEST + 1)
+                for column in range(title.column, title.column + 3)
+                if (row, column) in sheet.framed and (row, column) not in sheet.values
+            ),
+            None,
+        )
+    if start is None:
+        return []
+
+    def free(row: int, column: int) -> bool:
+        return (row, column) in sheet.framed and (row, column) not in sheet.values
+
+    rows = columns = 1
+    while free(start[0] + rows, start[1]):
+        rows += 1
+    while free(start[0], start[1] + columns):
+        columns += 1
+    if title.place is not None and start not in sheet.framed:
+        return [start]
+    return [(start[0] + r, start[1] + c) for r in range(rows) for c in range(columns)]
+
+
+def _frames(made: Assigned, n: int) -> list[Frame]:
+    group = made.groups[n]
+    return [group.input, *(frame for frame, _ in group.weights.values()), *group.frames]
+
+
+def _shape(made: Assigned, n: int, frame: Frame) -> Table | None:
+    group = made.groups[n]
+    if frame is group.input:
+        return group.table
+    return next((table for own, table in group.weights.values() if own is frame), None)
+
+
+def _size(made: Assigned, n: int, frame: Frame) -> tuple[int, int]:
+    """How many rows and columns of a sheet a frame needs now."""
+    given = _shape(made, n, frame)
+    shape = given.values.shape if given is not None else made.graphs[n][frame.step].shape
+    rows, columns = shape
+    return (columns, rows) if frame.turned else (rows, columns)
+
+
+Band = tuple[int, int, int]
+"""The first row of a frame, how many it has, and how many it needs."""
+
+
+def _label_bands(made: Assigned) -> list[tuple[str, Band | None, Band | None]]:
+    """The rows and the columns that the labels of tags need, by sheet."""
+    bands: list[tuple[str, Band | None, Band | None]] = []
+    for tag, n in made.labels:
+        if tag.step not in (WORDS, DIMENSIONS) or n >= len(made.groups):
+            continue
+        group, of_words = made.groups[n], tag.step == WORDS
+        count = len(group.table.rows if of_words else group.table.columns)
+        across = tag.across if tag.across is not None else of_words == (group.words_in == "columns")
+        band = (tag.column if across else tag.row, 1, count)
+        bands.append((tag.sheet, None if across else band, band if across else None))
+    return bands
+
+
+def _moves(
+    drawn: DrawnBook,
+    sizes: Mapping[Frame, tuple[int, int]],
+    labels: Sequence[tuple[str, Band | None, Band | None]],
+) -> dict[str, Both]:
+    """One map of rows and one of columns for each sheet, such that every frame has room."""
+    found = {}
+    for sheet in drawn.sheets:
+        own = [(frame.place, size) for frame, size in sizes.items() if frame.place.sheet == sheet.name]
+        rows = [(place.row, place.rows, size[0]) for place, size in own]
+        columns = [(place.column, place.columns, size[1]) for place, size in own]
+        rows += [band for name, band, _ in labels if band and name == sheet.name]
+        columns += [band for name, _, band in labels if band and name == sheet.name]
+        frames = [place for place, _ in own]
+        found[sheet.name] = (
+            _axis(rows, _kept(sheet, frames, 0)),
+            _axis(columns, _kept(sheet, frames, 1)),
+        )
+    return found
+
+
+def _kept(sheet: DrawnSheet, frames: Sequence[Place], axis: int) -> set[int]:
+    """The rows, or columns, that hold something besides frames and the labels beside them."""
+    near: set[Cell] = set()
+    for place in frames:
+        near |= {
+            (row, column)
+            for row in range(place.row - (2 if axis else 0), place.last_row + 1)
+            for column in range(place.column - (0 if axis else 2), place.last_column + 1)
+        }
+    return {cell[axis] for cell in [*sheet.values, *sheet.formulas] if cell not in near}
+
+
+def _axis(bands: Sequence[Band], kept: set[int]) -> Moves:
+    """The moves with which each band has the rows that it needs: bands that overlap share new rows, and
+    rows that no band needs any more are removed if nothing else stands in them."""
+    moves = Moves()
+    for start, size, needs in sorted(set(bands), key=lambda band: (-(band[2] - band[1]), band)):
+        inside = range(start, start + size - 1) if size > 1 else range(start, start + 1)
+        have = size + sum(moves.inserted.get(row, 0) for row in inside)
+        if needs <= have:
+            continue
+        others = [band for band in bands if band[2] <= band[1]]
+
+        def cost(row: int, others: list[Band] = others, start: int = start) -> tuple[int, int, int]:
+            spoiled = sum(first <= row < first + wide for first, wide, _ in others)
+            shared = -sum(first <= row < first + wide - 1 for first, wide, need in bands if need > wide)
+            return spoiled, shared, abs(row - start - 1)
+
+        at = min(inside, key=cost)
+        moves.inserted[at] = moves.inserted.get(at, 0) + needs - have
+        if size == 1:
+            moves.ends.add(start)
+    for start, size, needs in bands:
+        for row in range(start + size - 2, start, -1):
+            if size - sum(start <= gone < start + size for gone in moves.removed) <= needs:
+                break
+            wanted = any(
+                first <= row < first + wide
+                and wide - sum(first <= gone < first + wide for gone in moves.removed) <= need
+                for first, wide, need in bands
+            )
+            if not wanted and row not in kept and row not in moves.inserted:
+                moves.removed.add(row)
+    return moves
+
+
+def _move(made: Assigned, moves: Mapping[str, Both], sizes: Mapping[Frame, tuple[int, int]]) -> None:
+    """Give all frames and tags their new places."""
+
+    def there(frame: Frame) -> Frame:
+        rows, columns = moves[frame.place.sheet]
+        place = frame.place
+        corner = Place(place.sheet, rows.point(place.row), columns.point(place.column), *sizes[frame])
+        return replace(frame, place=corner)
+
+    for group in made.groups:
+        group.input = there(group.input)
+        group.weights = {step: (there(frame), one) for step, (frame, one) in group.weights.items()}
+        group.frames = [there(frame) for frame in group.frames]
+    made.labels = [
+        (
+            replace(
+                tag,
+                row=moves[tag.sheet][0].point(tag.row),
+                column=moves[tag.sheet][1].point(tag.column),
+            ),
+            n,
+        )
+        for tag, n in made.labels
+        if n < len(made.groups)
+    ]
+
+
+def _relabel(
+    result: Grown,
+    pages: Mapping[str, Cells],
+    moves: Mapping[str, Both],
+    old: Assigned,
+    n: int,
+    frame: Frame,
+) -> None:
+    """Clear a frame, and write the labels of its matrix where its labels stood."""
+    place, sheet = frame.place, frame.place.sheet
+    rows, columns = moves[sheet]
+    cells = result.cells.setdefault(sheet, {})
+    high, wide = rows.span(place.row, place.last_row), columns.span(place.column, place.last_column)
+    for row in range(high[0], high[1] + 1):
+        for column in range(wide[0], wide[1] + 1):
+            cells[row, column] = BLANK
+    page = pages[sheet]
+    before = _labels_now(old, n, frame)
+    after = _labels_now(result.made, n, frame) if n < len(result.made.groups) else ((), ())
+    for axis in (0, 1):
+        written, away = labels_of(page, place)[axis]
+        if not written:
+            continue
+        texts = _renamed(written, before[axis], after[axis])
+        first, last = high if axis == 0 else wide
+        for count in range(last - first + 1):
+            text = texts[count] if count < len(texts) else None
+            cell = (
+                (first + count, columns.point(place.column - away))
+                if axis == 0
+                else (rows.point(place.row - away), first + count)
+            )
+            cells[cell] = Filled(text)
+
+
+def _restyle(
+    result: Grown, drawn: DrawnBook, moves: Mapping[str, Both], frame: Frame, size: tuple[int, int]
+) -> None:
+    """Give the cells of a frame their looks: the first and the last row and column keep theirs, those
+    between repeat the second one; beyond the matrix there is none."""
+    place, (rows, columns) = frame.place, moves[frame.place.sheet]
+    own = next(sheet.styles for sheet in drawn.sheets if sheet.name == place.sheet)
+    high = rows.span(place.row, place.last_row)
+    wide = columns.span(place.column, place.last_column)
+    styles = result.styles.setdefault(place.sheet, {})
+    for r in range(high[1] - high[0] + 1):
+        for c in range(wide[1] - wide[0] + 1):
+            cell = high[0] + r, wide[0] + c
+            inside = r < size[0] and c < size[1]
+            like = (
+                place.row + _patch(r, size[0], place.rows),
+                place.column + _patch(c, size[1], place.columns),
+            )
+            styles[cell] = own.get(like, 0) if inside else 0
+
+
+def _patch(at: int, size: int, old: int) -> int:
+    """Which of `old` rows the row `at` of `size` looks like."""
+    if at == 0 or old == 1:
+        return 0
+    return old - 1 if at == size - 1 else min(at, max(old - 2, 1), old - 1)
+
+
+def _labels_now(made: Assigned, n: int, frame: Frame) -> tuple[Sequence[str], Sequence[str]]:
+    given = _shape(made, n, frame)
+    matrix = given if given is not None else made.graphs[n][frame.step]
+    return (matrix.columns, matrix.rows) if frame.turned else (matrix.rows, matrix.columns)
+
+
+def _renamed(written: Sequence[str], before: Sequence[str], after: Sequence[str]) -> Sequence[str]:
+    """The labels of a frame: those of its matrix, or an author's own if these count: q1, q2, ..."""
+    same = [label.casefold() for label in written] == [label.casefold() for label in before]
+    counted = [_COUNTED.fullmatch(label) for label in written]
+    prefixes = {one[1] if one else "" for one in counted}
+    if same or len(prefixes) != 1 or not all(counted):
+        return after
+    prefix = prefixes.pop()
+    return [f"{prefix}{number}" for number in range(1, len(after) + 1)]

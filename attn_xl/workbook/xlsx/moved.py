@@ -1,0 +1,375 @@
+"""Moves the rows and columns of an author's workbook apart, or together, in one pass over everything
+that names a cell."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from html import unescape
+
+from openpyxl.formula import Tokenizer
+from openpyxl.formula.translate import Translator
+
+from attn_xl.errors import InputError
+from attn_xl.spreadsheets.addresses import MAX_COLUMNS, MAX_ROWS, address, letters, split_address
+from attn_xl.spreadsheets.drawn import CELL, ROW, DrawnBook, DrawnSheet, attribute, data_of
+
+from .rows import escaped
+from .splice import packed, recalculating, without_calculation_chain
+
+_MAPPED = {"drawing", "comments", "vmlDrawing", "threadedComment", "hyperlink", "printerSettings"}
+"""What may hang from a sheet that grows: these are mapped, or name no cell."""
+_UNKNOWN = {
+    b"xm:sqref": "newer conditional formats",
+    b"xm:f": "sparklines or newer conditional formats",
+    b"scenario": "scenarios",
+    b"dataRef": "consolidated data",
+    b"oleObject": "embedded objects",
+    b"customSheetView": "custom views",
+}
+"""What names cells in a sheet and is not mapped."""
+_ENDS = re.compile(r"(\$?)([A-Za-z]{1,3})(\$?)([0-9]{1,7})|(\$?)([A-Za-z]{1,3})|(\$?)([0-9]{1,7})")
+_FORMULA = re.compile(rb"(<((?:\w+:)?f(?:ormula[12]?)?)\b[^>]*?(?<!/)>)([^<]*)(</\2>)")
+
+
+@dataclass
+class Moves:
+    """Where the rows of a sheet go, or its columns; they count from 1.
+
+    Attributes:
+        inserted: how many copies follow a row.
+        removed: the rows that go.
+        ends: rows that stood for a whole frame: a range that ends there takes the copies in.
+    """
+
+    inserted: dict[int, int] = field(default_factory=dict)
+    removed: set[int] = field(default_factory=set)
+    ends: set[int] = field(default_factory=set)
+
+    def __bool__(self) -> bool:
+        return bool(self.inserted or self.removed)
+
+    def point(self, place: int) -> int:
+        """Where a row goes; one that is removed, where the next one goes."""
+        before = sum(count for after, count in self.inserted.items() if after < place)
+        return place + before - sum(gone < place for gone in self.removed)
+
+    def span(self, first: int, last: int, grows: bool = True) -> tuple[int, int]:
+        """Where a range goes; `grows` says whether it takes in the copies of a last row that stood for
+        a whole frame."""
+        end = last
+        while end in self.removed and end > first:
+            end -= 1
+        more = self.inserted.get(end, 0) if grows and end in self.ends else 0
+        return self.point(first), self.point(end) + more
+
+
+Both = tuple[Moves, Moves]
+"""The moves of the rows and of the columns of a sheet."""
+
+
+def moved(drawn: DrawnBook, moves: Mapping[str, Both]) -> bytes:
+    """The bytes of the workbook after rows and columns of some sheets have moved.
+
+    Raises:
+        InputError: if a sheet that moves has something that names cells in a way not known here.
+    """
+    moves = {name: both for name, both in moves.items() if any(both)}
+    if not moves:
+        return drawn.content
+    package = drawn.package
+    by_folded = {name.casefold(): both for name, both in moves.items()}
+    changed: dict[str, bytes] = {}
+
+    def edit(part: str, change: Callable[[bytes], bytes]) -> None:
+        before = changed.get(part) or package.read(part)
+        after = change(before)
+        if after != before:
+            changed[part] = after
+
+    for sheet in drawn.sheets:
+        if sheet.name in moves:
+            _check(drawn, sheet, moves[sheet.name])
+            edit(sheet.part, lambda xml, sheet=sheet: _sheet(xml, sheet, moves[sheet.name]))  # type: ignore[misc]
+            for kind, part in package.relations(sheet.part).values():
+                _hanging(kind, part, moves[sheet.name], edit)
+    for name, part in drawn.book.marks.sheets().items():
+
+        def formulas(xml: bytes, name: str = name) -> bytes:
+            def one(found: re.Match[bytes]) -> bytes:
+                text = unescape(found[3].decode())
+                mapped = formula_moved(text, name, by_folded)
+                return found[0] if mapped == text else found[1] + escaped(mapped).encode() + found[4]
+
+            return _FORMULA.sub(one, xml)
+
+        edit(part, formulas)
+    for part in package.parts:
+        if re.match(r".*/charts/[^/]*\.xml$", part):
+            edit(part, lambda xml: _texts(xml, b"f", lambda text: formula_moved(text, "", by_folded)))
+
+    def names(xml: bytes) -> bytes:
+        mapped = _texts(xml, b"definedName", lambda text: formula_moved(text, "", by_folded))
+        return recalculating(mapped)
+
+    edit(package.main, names)
+    types, links, dropped = without_calculation_chain(package)
+    return packed(drawn.content, {**changed, types[0]: types[1], links[0]: links[1]}, dropped)
+
+
+def _check(drawn: DrawnBook, sheet: DrawnSheet, both: Both) -> None:
+    """Refuse what names cells and is not known here."""
+    where = f"{drawn.path}, sheet {sheet.name!r}"
+    for kind, _ in drawn.package.relations(sheet.part).values():
+        if kind not in _MAPPED:
+            raise InputError(
+                f"{where}: cannot grow, because of its {kind}. Remove that, or make the frames as "
+                "large as the input needs."
+            )
+    start, end = data_of(xml := drawn.package.read(sheet.part))
+    rest = xml[:start] + xml[end:]
+    for tag, what in _UNKNOWN.items():
+        if b"<" + tag in rest:
+            raise InputError(
+                f"{where}: cannot grow, because of its {what}. Make the frames as large as the input "
+                "needs, or remove that."
+            )
+    rows, columns = both
+    last = max((row for row, _ in [*sheet.values, *sheet.framed]), default=1)
+    wide = max((column for _, column in [*sheet.values, *sheet.framed]), default=1)
+    if rows.point(last) > MAX_ROWS or columns.point(wide) > MAX_COLUMNS:
+        raise InputError(
+            f"{where}: would be larger than a sheet can be. Use fewer words or dimensions."
+        )
+
+
+def _texts(xml: bytes, tag: bytes, change: Callable[[str], str]) -> bytes:
+    """The XML with the text of every tag of a name changed."""
+
+    def one(found: re.Match[bytes]) -> bytes:
+        text = unescape(found[2].decode())
+        return found[1] + escaped(change(text)).encode() + found[3]
+
+    return re.sub(rb"(<(?:\w+:)?%b\b[^>]*(?<!/)>)([^<]*)(</)" % tag, one, xml)
+
+
+def formula_moved(text: str, host: str, moves: Mapping[str, Both]) -> str:
+    """A formula after rows and columns of some sheets have moved.
+
+    Args:
+        text: without the equals sign.
+        host: the sheet that it stands on, "" for none.
+        moves: by the name of the sheet in lower case.
+    """
+    if not text or not re.search(r"[A-Za-z]\$?\d|\d:|[A-Za-z]:", text):
+        return text
+    tokens = Tokenizer(f"={text}")
+    for token in tokens.items:
+        if token.type == "OPERAND" and token.subtype == "RANGE":
+            before, mark, cells = token.value.rpartition("!")
+            sheet = before[1:-1].replace("''", "'") if before.startswith("'") else before
+            both = moves.get((sheet or host).casefold())
+            if both is not None and not before.startswith("["):
+                token.value = f"{before}{mark}{reference_moved(cells, both)}"
+    return "".join(token.value for token in tokens.items)
+
+
+def reference_moved(cells: str, both: Both, grows: bool = False) -> str:
+    """An address after rows and columns have moved: `B5`, `$B$5:D9`, `A:C`, `1:3`; names stay.
+
+    Args:
+        grows: whether a range of one cell that stood for a whole frame takes in its copies.
+    """
+    rows, columns = both
+    if cells.startswith(":") or cells.endswith(":"):  # INDEX(...):C5
+        return ":".join(reference_moved(end, both) for end in cells.split(":"))
+    ends = [_ENDS.fullmatch(end) for end in cells.split(":")]
+    if not ends or len(ends) > 2 or None in ends:
+        return cells
+    first, last = ends[0], ends[-1]
+    assert first is not None
+    assert last is not None
+    if len(ends) == 1 and not first[4]:
+        return cells  # a name such as tax
+    a, b = _corner(first), _corner(last)
+    range_grows = len(ends) == 2 or grows
+    low, high = sorted((a[0] or 0, b[0] or 0)), sorted((a[1] or 0, b[1] or 0))
+    new_rows = rows.span(low[0], low[1], range_grows) if a[0] else (0, 0)
+    new_columns = columns.span(high[0], high[1], range_grows) if a[1] else (0, 0)
+    if len(ends) == 1 and new_rows[0] == new_rows[1] and new_columns[0] == new_columns[1]:
+        return _spelled(first, new_rows[0], new_columns[0])
+    if (a[0] or 0) > (b[0] or 0):  # B5:A1 stays as it was written
+        new_rows = new_rows[::-1]
+    if (a[1] or 0) > (b[1] or 0):
+        new_columns = new_columns[::-1]
+    start = _spelled(first, new_rows[0], new_columns[0])
+    return f"{start}:{_spelled(last, new_rows[1], new_columns[1])}"
+
+
+@lru_cache(4096)
+def _column(text: str) -> int:
+    return split_address(f"{text.upper()}1")[1]
+
+
+def _corner(end: re.Match[str]) -> tuple[int | None, int | None]:
+    """The row and the column of an end of a range, None where it has none."""
+    if end[4]:
+        return int(end[4]), _column(end[2])
+    return (int(end[8]), None) if end[8] else (None, _column(end[6]))
+
+
+def _spelled(end: re.Match[str], row: int, column: int) -> str:
+    if end[4]:
+        return f"{end[1]}{letters(column)}{end[3]}{row}"
+    return f"{end[7]}{row}" if end[8] else f"{end[5]}{letters(column)}"
+
+
+def _sheet(xml: bytes, sheet: DrawnSheet, both: Both) -> bytes:
+    start, end = data_of(xml)
+    head, body, tail = xml[:start], xml[start:end], xml[end:]
+    return _head(head, both) + _rows(body, sheet, both) + _tail(tail, both)
+
+
+def _references(text: str, both: Both) -> str:
+    return " ".join(reference_moved(one, both, grows=True) for one in text.split(" "))
+
+
+def _attributes(xml: bytes, both: Both) -> bytes:
+    """The XML with the addresses in its attributes moved."""
+
+    def one(found: re.Match[bytes]) -> bytes:
+        points = found[1] in (b"topLeftCell", b"activeCell")
+        text = found[2].decode()
+        new = reference_moved(text, both) if points else _references(text, both)
+        return b' %b="%b"' % (found[1], new.encode())
+
+    return re.sub(rb'\s(ref|sqref|topLeftCell|activeCell)="([A-Z0-9:$ ]+)"', one, xml)
+
+
+def _head(xml: bytes, both: Both) -> bytes:
+    rows, columns = both
+
+    def column(found: re.Match[bytes]) -> bytes:
+        low, high = int(attribute(found[0], b"min")), int(attribute(found[0], b"max"))
+        while high in columns.removed and high >= low:
+            high -= 1
+        if high < low:
+            return b""
+        new = columns.point(low), min(columns.point(high) + columns.inserted.get(high, 0), MAX_COLUMNS)
+        tag = re.sub(rb'\smin="\d+"', b' min="%d"' % new[0], found[0])
+        return re.sub(rb'\smax="\d+"', b' max="%d"' % new[1], tag)
+
+    def pane(found: re.Match[bytes]) -> bytes:
+        if b"frozen" not in found[0]:
+            return found[0]
+        tag = found[0]
+        for name, own in ((b"xSplit", columns), (b"ySplit", rows)):
+            if count := attribute(tag, name):
+                split = own.point(int(float(count)) + 1) - 1
+                tag = re.sub(rb'\s%b="[^"]*"' % name, b' %b="%d"' % (name, split), tag)
+        return tag
+
+    xml = re.sub(rb"<(?:\w+:)?col\b[^>]*>", column, xml)
+    return _attributes(re.sub(rb"<(?:\w+:)?pane\b[^>]*>", pane, xml), both)
+
+
+def _tail(xml: bytes, both: Both) -> bytes:
+    rows, columns = both
+
+    def breaks(found: re.Match[bytes]) -> bytes:
+        own = rows if b"rowBreaks" in found[0][:20] else columns
+
+        def one(tag: re.Match[bytes]) -> bytes:
+            return b' id="%d"' % (own.point(int(tag[1]) + 1) - 1)
+
+        return re.sub(rb'\sid="(\d+)"', one, found[0])
+
+    xml = re.sub(rb"<(?:\w+:)?(row|col)Breaks\b.*?</(?:\w+:)?\1Breaks>", breaks, xml, flags=re.DOTALL)
+    return _attributes(xml, both)
+
+
+def _rows(body: bytes, sheet: DrawnSheet, both: Both) -> bytes:
+    """The rows of a sheet where they go, with the copies of some."""
+    rows, columns = both
+    pieces = []
+    for found in ROW.finditer(body):
+        number = int(attribute(found[2], b"r"))
+        if number in rows.removed:
+            continue
+        attributes = re.sub(rb'\s+spans="[^"]*"', b"", found[2])
+        for copy in range(rows.inserted.get(number, 0) + 1):
+            new = rows.point(number) + copy
+            cells = [
+                _cells(cell, sheet, new, bool(copy), columns) for cell in CELL.finditer(found[4] or b"")
+            ]
+            own = re.sub(rb'(^|\s)r="\d+"', b'\\1r="%d"' % new, attributes, count=1)
+            inner = b"".join(cells)
+            pieces.append(b"<%brow%b>%b</%brow>" % (found[1], own, inner, found[1]))
+    return b"".join(pieces)
+
+
+def _cells(found: re.Match[bytes], sheet: DrawnSheet, row: int, copy: bool, columns: Moves) -> bytes:
+    """A cell where it goes, with the copies of its column; a copy has the look and no content."""
+    old = split_address(attribute(found[1], b"r").decode())
+    if old[1] in columns.removed:
+        return b""
+    prefix = re.match(rb"<(\w+:)?c", found[0])
+    p = prefix[1] or b"" if prefix else b""
+    style = attribute(found[1], b"s")
+    look = b' s="%b"' % style if style else b""
+    new = columns.point(old[1])
+    empties = [
+        b'<%bc r="%b"%b/>' % (p, address(row, new + n).encode(), look)
+        for n in range(1, columns.inserted.get(old[1], 0) + 1)
+    ]
+    place = address(row, new).encode()
+    if copy:
+        return b"".join([b'<%bc r="%b"%b/>' % (p, place, look), *empties])
+    own = re.sub(rb'(^|\s)r="[A-Z]+\d+"', b'\\1r="%b"' % place, found[1], count=1)
+    start = b"<%bc%b" % (p, own.rstrip(b"/"))
+    if found[2] is None:
+        return b"".join([start, b"/>", *empties])
+    inner = _plain_formula(found[2], sheet, old)
+    return b"".join([start, b">", inner, b"</%bc>" % p, *empties])
+
+
+def _plain_formula(inner: bytes, sheet: DrawnSheet, cell: tuple[int, int]) -> bytes:
+    """The content of a cell, with the formula that it shares with others written out."""
+    shared = re.search(rb'<((?:\w+:)?f)\b[^>]*\bt="shared"[^>]*?(?:/>|>[^<]*</\1>)', inner)
+    formula = sheet.formulas.get(cell)
+    if shared is None or formula is None:
+        return inner
+    origin, here = address(formula.row, formula.column), address(*cell)
+    text = Translator(f"={formula.text}", origin=origin).translate_formula(here)[1:]
+    tag = shared[1]
+    own = b"<%b>%b</%b>" % (tag, escaped(text).encode(), tag)
+    return inner[: shared.start()] + own + inner[shared.end() :]
+
+
+def _hanging(
+    kind: str, part: str, both: Both, edit: Callable[[str, Callable[[bytes], bytes]], None]
+) -> None:
+    """What hangs from a sheet: drawings, notes."""
+    rows, columns = both
+    tags = {b"row": rows, b"col": columns, b"Row": rows, b"Column": columns}
+
+    def counted(found: re.Match[bytes]) -> bytes:
+        new = tags[found[2]].point(int(found[3]) + 1) - 1
+        return b"%b%d" % (found[1], new)
+
+    def anchor(found: re.Match[bytes]) -> bytes:
+        numbers = [int(number) for number in found[2].split(b",")]
+        for n, own in ((0, columns), (2, rows), (4, columns), (6, rows)):
+            numbers[n] = own.point(numbers[n] + 1) - 1
+        return found[1] + b", ".join(b"%d" % number for number in numbers)
+
+    if kind == "drawing":
+        edit(part, lambda xml: re.sub(rb"(<(?:\w+:)?(row|col)>)(\d+)", counted, xml))
+    elif kind == "vmlDrawing":
+        edit(part, lambda xml: re.sub(rb"(<(?:\w+:)?(Row|Column)>)(\d+)", counted, xml))
+        edit(part, lambda xml: re.sub(rb"(<(?:\w+:)?Anchor>)([\d,\s-]+)", anchor, xml))
+    elif posixpath.basename(part).startswith(("comments", "comment", "threadedComment")):
+        edit(part, lambda xml: _attributes(xml, both))

@@ -1,0 +1,254 @@
+"""`attn-xl fill --input` puts other words into an author's arrangement, which grows or shrinks."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import openpyxl
+import pytest
+from authors import DESK, DIMS, PETS, STEPS, AuthorSheet, numbers, saved, two_contexts
+from conftest import SAMPLES, naive_attention, verify
+from openpyxl.chart import BarChart, Reference
+from openpyxl.comments import Comment
+from openpyxl.formatting.rule import ColorScaleRule, FormulaRule
+from openpyxl.styles import Border, PatternFill, Side
+from openpyxl.workbook.defined_name import DefinedName
+from openpyxl.worksheet.datavalidation import DataValidation
+from openpyxl.worksheet.pagebreak import Break
+
+from attn_xl.cli.main import main
+from attn_xl.errors import InputError
+from attn_xl.spreadsheets.drawn import read_drawn
+from attn_xl.tables.frames import values_in
+from attn_xl.tables.labels import Table
+from attn_xl.tables.survey import Tables
+from attn_xl.workbook.filling.author import fill_file
+from attn_xl.workbook.xlsx.moved import Moves, formula_moved, moved
+
+WORDS = ["the", "quick", "brown", "fox", "jumps", "over", "a", "lazy", "dog", "but", "then", "sleeps"]
+
+
+def sentence(words: list[str], dims: int, seed: int = 3) -> Table:
+    names = [f"d{n}" for n in range(dims)]
+    x = numbers(words, dims, seed)
+    return Table("", x, tuple(words), tuple(names), (True, True), "new.xlsx", "new", 2, 2)
+
+
+def put(template: Path, *sentences: Table, **how: Any) -> Path:
+    """Other sentences in a template, recalculated; each sentence's output is that of loops."""
+    tables = Tables(Path("new.xlsx"), {f"s{n}": one for n, one in enumerate(sentences)}, {})
+    book = fill_file(template, {}, tables=tables, **how)
+    out = template.with_name(f"{template.stem}-new.xlsx")
+    out.write_bytes(book.content)
+    verify(out)
+    assert not book.attention
+    sheets = {sheet.name: sheet for sheet in read_drawn(out).sheets}
+    outputs = [frame for _, frame, _ in book.filling.frames if frame.step == "Output"]
+    assert len(outputs) == len(sentences)
+    for frame, one in zip(outputs, sentences):
+        _, values = values_in(sheets[frame.place.sheet], frame.place, frame.turned)
+        _, wanted = naive_attention(one.values, one.values, one.values)
+        np.testing.assert_allclose(values, wanted, rtol=1e-12)
+    return out
+
+
+@pytest.mark.parametrize("words", [3, 5, 12])
+@pytest.mark.parametrize("dims", [2, 3, 7])
+@pytest.mark.parametrize("across", [False, True])
+def test_other_words_and_dimensions(words: int, dims: int, across: bool, tmp_path: Path) -> None:
+    template = two_contexts(tmp_path / "own.xlsx", [], across=across)
+    first, second = sentence(WORDS[:words], dims), sentence(WORDS[:words], dims, 5)
+    sheet = openpyxl.load_workbook(put(template, first, second)).active
+    texts = [cell.value for row in sheet for cell in row if isinstance(cell.value, str)]
+    assert not {*PETS, *DESK, *DIMS} & {*texts}  # no label of the template is left
+    framed = {(c.row, c.column) for row in sheet for c in row if c.border.left.style}
+    # The frames of both sentences, and nothing else, have borders.
+    assert len(framed) == 2 * (2 * words * dims + 3 * words * words)
+
+
+def test_sentences_of_different_lengths_share_the_rows_of_the_longer(tmp_path: Path) -> None:
+    template = two_contexts(tmp_path / "own.xlsx", [])
+    put(template, sentence(WORDS, 3), sentence(WORDS[:2], 3))
+
+
+def test_a_template_with_formulas_and_numbers_is_written_anew(tmp_path: Path) -> None:
+    template = two_contexts(tmp_path / "own.xlsx", STEPS, STEPS)
+    put(template, sentence(WORDS[:7], 4), sentence(WORDS[:6], 4))
+
+
+def test_fewer_sentences_leave_a_group_empty_and_more_are_refused(tmp_path: Path) -> None:
+    template = two_contexts(tmp_path / "own.xlsx", [])
+    sheet = openpyxl.load_workbook(put(template, sentence(WORDS[:4], 2))).active
+    right = [c.value for row in sheet.iter_rows(min_col=9) for c in row if c.value is not None]
+    assert [text for text in right if not str(text).startswith(tuple("ISAO"))] == []
+    tables = Tables(Path("x"), {f"s{n}": sentence(WORDS[:3], 2) for n in range(3)}, {})
+    with pytest.raises(InputError, match="has room for 2 of 3 sentences"):
+        fill_file(template, {}, tables=tables)
+
+
+def test_tags_are_a_template_of_one_cell_each(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for cell, text in {
+        "B2": "Our words", "B4": "{{ words }}", "C3": "{{ dimensions }}", "C4": "{{ Input }}",
+        "B8": "What each sees", "B10": "{{ words }}", "C9": "{{ words | across }}",
+        "C10": "{{ Softmax }}", "B14": "{{ words }}", "C14": "{{ Output }}", "B20": "the end",
+    }.items():  # fmt: skip
+        book.active[cell] = text
+    book.active["C4"].fill = PatternFill("solid", "FFF2CC")
+    book.active["C10"].border = Border(*[Side("thick")] * 4)
+    book.active.conditional_formatting.add(
+        "C10", ColorScaleRule("num", 0, "FFFFFF", "num", 1, "00AA00")
+    )
+    book.save(tmp_path / "tags.xlsx")
+    out = put(tmp_path / "tags.xlsx", sentence(WORDS[:6], 3))
+    sheet = openpyxl.load_workbook(out).active
+    assert [sheet.cell(4 + n, 2).value for n in range(6)] == WORDS[:6]
+    assert [str(one.sqref) for one in sheet.conditional_formatting] == ["C15:H20"]
+    assert sheet["H20"].border.left.style == "thick"
+    assert sheet["B40"].value == "the end" or sheet["B35"].value == "the end"
+
+
+def test_learned_weights_come_from_the_input_or_from_the_template(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet, rng = AuthorSheet(book.active), np.random.default_rng(2)
+    sheet.block(2, 2, "Input", PETS, DIMS, numbers(PETS))
+    for n, name in enumerate(("W_Q", "W_K", "W_V")):
+        sheet.block(2, 12 + 6 * n, name, DIMS, ("q1", "q2"), rng.random((3, 2)))
+    for n, step in enumerate(("Q", "K", "V", "Output")):
+        sheet.block(14 + 9 * n, 2, step, PETS, ("q1", "q2"))
+    template = saved(book, tmp_path / "own.xlsx")
+    x = sentence(WORDS[:4], 5)
+    weights = {
+        name: Table(name, rng.random((5, 3)), x.columns, ("a", "b", "c"), (True, True), "", name, 2, 2)
+        for name in ("W_Q", "W_K", "W_V")
+    }
+    tables = Tables(Path("new.xlsx"), {"s": x}, weights)
+    filled = fill_file(template, {}, tables=tables)
+    out = tmp_path / "new.xlsx"
+    out.write_bytes(filled.content)
+    verify(out)
+    q, k, v = (x.values @ weights[name].values for name in weights)
+    frame = next(frame for _, frame, _ in filled.filling.frames if frame.step == "Output")
+    _, values = values_in(read_drawn(out).sheets[0], frame.place, False)
+    np.testing.assert_allclose(values, naive_attention(q, k, v)[1], rtol=1e-12)
+    labels = [openpyxl.load_workbook(out).active.cell(3, c).value for c in range(1, 60)]
+    assert labels.count("c") == 3
+    with pytest.raises(InputError, match="W_Q"):  # three rows do not fit five dimensions
+        fill_file(template, {}, tables=Tables(Path("new.xlsx"), {"s": x}, {}))
+
+
+MOVES = (
+    Moves({6: 3, 20: 2}, {9, 10}, set()),
+    Moves({3: 2}, {7}, set()),
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("C6", "C6"),
+        ("$C$7", "$C$10"),
+        ("sum(C5:C8)", "sum(C5:C11)"),
+        ("C6:D7*2", "C6:F10*2"),
+        ("B8:B10", "B11:B11"),
+        ("A:D", "A:F"),
+        ("6:12", "6:13"),
+        ("'It''s'!C7+Other!C7", "'It''s'!C10+Other!C7"),
+        ('LOG10(C7)&"C7"&taxes1', 'LOG10(C10)&"C7"&taxes1'),
+        ("B12:A1", "B13:A1"),
+        ("INDEX(A1:F30,2,1):C21", "INDEX(A1:H33,2,1):C24"),
+    ],
+)
+def test_references_move_with_their_cells(before: str, after: str) -> None:
+    moves = {"it's": MOVES, "own": MOVES}
+    assert formula_moved(before, "Own", moves) == after
+
+
+def test_everything_that_names_a_cell_moves(tmp_path: Path) -> None:
+    """One map in one pass, for whatever an author's sheet has; undone by its inverse."""
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "Own"
+    other = book.create_sheet("Other")
+    for row in range(1, 31):
+        for column in range(1, 9):
+            sheet.cell(row, column, row * 100 + column)
+    sheet["J9"], other["A1"] = "=SUM(A5:C9)", "=Own!$B$8"
+    sheet.merge_cells("K5:L9")
+    sheet.conditional_formatting.add(
+        "B6:D9", ColorScaleRule("min", None, "FFFFFF", "max", None, "0000FF")
+    )
+    sheet.conditional_formatting.add("B8", FormulaRule(["$A$8>3"], fill=PatternFill("solid", "FF0000")))
+    checked = DataValidation("whole", operator="between", formula1="Own!$A$8", formula2="9")
+    checked.add("C8:C9")
+    sheet.add_data_validation(checked)
+    sheet.print_area, sheet.freeze_panes = "A1:H30", "B8"
+    sheet.row_breaks.append(Break(9))
+    sheet["C8"].comment = Comment("here", "me")
+    chart = BarChart()
+    chart.add_data(Reference(sheet, min_col=2, min_row=5, max_row=9))
+    sheet.add_chart(chart, "D12")
+    book.defined_names["whole"] = DefinedName("whole", attr_text="Own!$B$5:$D$9")
+    sheet.column_dimensions["C"].width, sheet.row_dimensions[7].height = 33, 44
+    path = tmp_path / "own.xlsx"
+    book.save(path)
+    there = {"Own": (Moves({6: 3}), Moves({2: 2}))}
+    (tmp_path / "moved.xlsx").write_bytes(moved(read_drawn(path), there))
+    new = openpyxl.load_workbook(tmp_path / "moved.xlsx")
+    own = new["Own"]
+    assert own["A6"].value == 601
+    assert own["E11"].value == 803
+    assert (own["L12"].value, new["Other"]["A1"].value) == ("=SUM(A5:E12)", "=Own!$B$11")
+    assert [str(area) for area in own.merged_cells.ranges] == ["M5:N12"]
+    assert {str(one.sqref) for one in own.conditional_formatting} == {"B6:F12", "B11"}
+    rules = {str(one.sqref): one.rules[0].formula for one in own.conditional_formatting}
+    assert rules["B11"] == ["$A$11>3"]
+    assert [(str(v.sqref), v.formula1) for v in own.data_validations.dataValidation] == [
+        ("E11:E12", "Own!$A$11")
+    ]
+    assert (own.print_area, own.freeze_panes) == ("'Own'!$A$1:$J$33", "B11")
+    assert [one.id for one in own.row_breaks.brk] == [12]
+    assert own["E11"].comment.text == "here"
+    assert new.defined_names["whole"].attr_text == "Own!$B$5:$F$12"
+    assert own.column_dimensions["E"].width == 33
+    assert own.row_dimensions[10].height == 44
+    with zipfile.ZipFile(tmp_path / "moved.xlsx") as package:
+        drawing = package.read("xl/drawings/drawing1.xml").decode()
+        assert "'Own'!$B$5:$B$12" in package.read("xl/charts/chart1.xml").decode()
+    assert "<col>5</col>" in drawing.replace("xdr:", "")
+    assert "<row>14</row>" in drawing.replace("xdr:", "")
+    back = {"Own": (Moves(removed={7, 8, 9}), Moves(removed={3, 4}))}
+    (tmp_path / "back.xlsx").write_bytes(moved(read_drawn(tmp_path / "moved.xlsx"), back))
+    again = openpyxl.load_workbook(tmp_path / "back.xlsx")
+    for name in ("Own", "Other"):
+        cells = [[cell.value for cell in row] for row in book[name].iter_rows()]
+        assert [[cell.value for cell in row] for row in again[name].iter_rows()] == cells
+    assert again.defined_names["whole"].attr_text == "Own!$B$5:$D$9"
+
+
+def test_what_cannot_move_is_refused_by_name(tmp_path: Path) -> None:
+    template = two_contexts(tmp_path / "own.xlsx", [])
+    book = openpyxl.load_workbook(template)
+    book.active["T1"], book.active["T2"] = "x", 1
+    book.active.add_table(openpyxl.worksheet.table.Table(displayName="T", ref="T1:T2"))
+    book.save(template)
+    tables = Tables(Path("x"), {"s": sentence(WORDS, 2)}, {})
+    with pytest.raises(InputError, match="cannot grow, because of its table"):
+        fill_file(template, {}, tables=tables)
+
+
+def test_the_command(tmp_path: Path, capsys: Any) -> None:
+    template = SAMPLES / "authors" / "two-contexts.xlsx"
+    out = tmp_path / "out.xlsx"
+    with pytest.raises(SystemExit) as end:
+        main(["fill", str(template), "--input", str(SAMPLES / "mouse.xlsx"), "-o", str(out)])
+    assert end.value.code == 0
+    assert "180 cells filled in 8 of 8 frames" in capsys.readouterr().out
+    verify(out)
+    with pytest.raises(SystemExit) as end:
+        main(["fill", str(template), "--sheet", "pets", "-o", str(out), "--force"])
+    assert end.value.code == 2
+    assert "--sheet needs --input" in capsys.readouterr().err
