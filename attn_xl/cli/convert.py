@@ -15,6 +15,7 @@ from attn_xl.errors import AttnXlError, CallError, Interrupted, OutputError, unf
 from attn_xl.settings import Model, Settings
 from attn_xl.text import say
 
+from .fill import NOT_FILLED
 from .options import (
     OF_OUTPUT,
     Files,
@@ -25,6 +26,7 @@ from .options import (
     Template,
     compute_file,
     output_beside,
+    read_file_tables,
     with_settings,
 )
 
@@ -154,9 +156,12 @@ def convert_file(task: Conversion) -> Converted:
     from attn_xl.outputs import check_output
     from attn_xl.workbook.arrange import check_sizes
     from attn_xl.workbook.layout.place import renamed
+    from attn_xl.workbook.templates import is_arrangement
     from attn_xl.workbook.write import write_workbook
 
     check_output(task.path, force=task.force, sources=(task.file, task.template))
+    if is_arrangement(task.template):
+        return _arranged(task)
     computation, settings = compute_file(task.file, task.options, task.reading, fits=check_sizes)
     source = "standard input" if str(task.file) == "-" else task.file.name
     layout = write_workbook(
@@ -166,6 +171,20 @@ def convert_file(task: Conversion) -> Converted:
         f"{task.path}: {layout.summary(settings)}",
         (*computation.remarks, computation.about.replace("\n", " "), *renamed(computation, layout)),
     )
+
+
+def _arranged(task: Conversion) -> Converted:
+    """Put the sentences of a file into the frames of an author's workbook."""
+    from attn_xl.outputs import writing
+    from attn_xl.workbook.filling.author import fill_file
+
+    tables = read_file_tables(task.file, task.reading)
+    options = {name: value for name, value in task.options.items() if name not in NOT_FILLED}
+    filled = fill_file(task.template, options, tables=tables)
+    with writing(task.path) as temporary:
+        temporary.write_bytes(filled.content)
+    remarks = (*tables.remarks, *filled.attention)
+    return Converted(f"{task.path}: {filled.summary}", remarks)
 
 
 def convert_files(tasks: Sequence[Conversion], jobs: int | None) -> list[Converted]:

@@ -16,6 +16,8 @@ from .options import READ, Force, option, output_beside, read_file_tables, with_
 
 NEEDS_A_LOOK = 3
 """The exit status if something was left that a person has to look at."""
+NOT_FILLED = ("formulas", "sheets_for", "controls", "switches", "canvas", "layout", "decimals")
+"""Settings of a workbook in our own arrangement."""
 Sheet = Annotated[
     Path,
     typer.Argument(
@@ -27,7 +29,7 @@ Sheet = Annotated[
 
 @with_settings(
     "heads", "scale", "causal",
-    leave_out=("formulas", "sheets_for", "controls", "switches", "canvas", "layout", "decimals"),
+    leave_out=NOT_FILLED,
 )  # fmt: skip
 def fill(
     file: Sheet,

@@ -15,7 +15,7 @@ from attn_xl.errors import InputError
 from attn_xl.records import record
 from attn_xl.spreadsheets.addresses import Place, address, quoted
 from attn_xl.spreadsheets.drawn import DrawnSheet
-from attn_xl.spreadsheets.numerals import NOT_STORED, is_number
+from attn_xl.spreadsheets.numerals import NOT_STORED, ErrorValue, is_number
 from attn_xl.text import clean
 
 from .labels import Table
@@ -96,12 +96,11 @@ class Cells:
         kinds = {kind: np.zeros((self.rows + 1, self.columns + 1), np.int32) for kind in range(4)}
         self.numbers: set[tuple[int, int]] = set()
         for place, value in sheet.values.items():
-            text = isinstance(value, str) and place not in sheet.formulas and value is not NOT_STORED
-            if text and not is_number(value):
+            if isinstance(value, str) and not isinstance(value, ErrorValue):
                 kinds[1 if str(value).strip() in ARROWS else 0][place] = 1
             else:
                 self.numbers.add(place)
-        self.numbers |= sheet.formulas.keys()
+        self.numbers |= sheet.formulas.keys() - sheet.values.keys()
         for place in self.numbers:
             kinds[2][place] = 1
         for place in sheet.framed:

@@ -10,7 +10,7 @@ from attn_xl.spreadsheets.addresses import Place, parse_area, quoted
 from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet
 from attn_xl.text import clean
 
-from .frames import Title, step_called
+from .frames import Title, step_called, titles_of
 from .step_names import SPELLINGS, step_named
 
 WORDS, DIMENSIONS, FORMULA = "words", "dimensions", "formula"
@@ -107,3 +107,14 @@ def called_in(drawn: DrawnBook) -> dict[str, str]:
                 found[own.strip().casefold()] = named[0]
                 del sheet.values[row, column], sheet.values[row, column - 1]
     return found
+
+
+def says_where(drawn: DrawnBook) -> bool:
+    """Whether a workbook says where matrices go: it has a tag, or titles of the input and of a step."""
+    named = {title.step for sheet in drawn.sheets for title in titles_of(sheet, {})}
+    tagged = any(
+        isinstance(value, str) and _TAG.fullmatch(value)
+        for sheet in drawn.sheets
+        for value in sheet.values.values()
+    )
+    return tagged or ("Input" in named and any(step in SPELLINGS for step in named))

@@ -49,6 +49,8 @@ _ACROSS = re.compile(
     re.IGNORECASE,
 )
 _HEAD = re.compile(r"[\s,(_|]*head\s*_?(\d+)\)?$|_(\d+)$", re.IGNORECASE)
+_COUNT = re.compile(r"^\d{1,2}[.):]?\s+(?=\S)")
+"""The number of a step before its name: `2. Scores`."""
 _ASIDE = re.compile(r"\([^()]*\)$")
 
 
@@ -63,6 +65,7 @@ def step_named(text: str) -> tuple[str, bool] | None:
         return None
     plain = re.sub(r"ᵀ|\^\{?[⊤T]\}?", "^t", text)
     plain = unicodedata.normalize("NFKC", plain).strip().strip(":;. ")
+    plain = _COUNT.sub("", plain)
     before, equals, after = plain.partition("=")
     for part in (before, after) if equals else (plain,):
         part = part.strip().rstrip(":'′’`´ ")

@@ -7,6 +7,7 @@ import io
 import os
 import pickle
 import sys
+from copy import copy
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -122,22 +123,62 @@ def _read_template(path: Path, content: bytes) -> Any:
             f"{path}: cannot be read as a template: it is damaged or not an .xlsx workbook. Open it in "
             "a spreadsheet program and save it again as .xlsx."
         ) from None
-    missing = [style for style in STYLES if style not in book.named_styles]
-    if missing:
-        raise InputError(
-            f"{path}: the template has no cell style named {', '.join(map(repr, missing))}. Start from "
-            "a shipped template, whose styles have these names, and restyle it."
-        )
-    for sheet in (COVER, MATRIX):
-        if sheet not in book.sheetnames:
-            raise InputError(
-                f"{path}: the template has no sheet {sheet!r}. It needs 'Cover', which becomes the "
-                "Overview, and 'Matrix', whose page setup and header every matrix sheet gets."
-            )
     _check_places(path, book)
+    own = all(style in book.named_styles for style in STYLES)
+    if not own or not {COVER, MATRIX} <= {*book.sheetnames}:
+        article = shipped()[DEFAULT]
+        return _looking_like(book, _read_template(article, content_of(article)))
     _keep_the_look(book)
     _renumber_styles(book, parts.get(_STYLES, b"").decode("utf-8", "replace"))
     return book
+
+
+def is_arrangement(path: Path) -> bool:
+    """Whether a template says where matrices go, by tags, defined names or titles of frames."""
+    from attn_xl.spreadsheets.drawn import read_drawn
+    from attn_xl.tables.own_names import says_where
+
+    if path.parent == shipped()[DEFAULT].parent:
+        return False
+    content = content_of(path)
+    if not content.startswith(b"PK") or b"attn title" in unpacked(path, content, _is_styles).get(
+        _STYLES, b""
+    ):
+        return False
+    return says_where(read_drawn(path, content))
+
+
+def _is_styles(part: str) -> bool:
+    return part == _STYLES
+
+
+def _looking_like(book: Any, ours: Any) -> Any:
+    """A template of ours with the looks of plain cells: the largest text, the texts above and left of
+    numbers, any other text, the numbers."""
+    found: dict[str, Any] = {}
+    cells = {
+        (cell.row, cell.column): cell for sheet in book.worksheets[:1] for cell in sheet._cells.values()
+    }
+    texts = {place: cell for place, cell in cells.items() if isinstance(cell.value, str)}
+    numbers = [place for place, cell in cells.items() if isinstance(cell.value, (int, float))]
+    if texts:
+        found["attn title"] = max(
+            texts.values(), key=lambda cell: (cell.font.sz or 0, bool(cell.font.b))
+        )
+    for name, down, across in (("attn heading", -1, 0), ("attn label", 0, -1)):
+        near = (texts.get((row + down, column + across)) for row, column in numbers)
+        found[name] = next((cell for cell in near if cell is not None), None)
+    beside = {id(cell) for cell in found.values()}
+    found["attn note"] = next((cell for cell in texts.values() if id(cell) not in beside), None)
+    if numbers:
+        found |= dict.fromkeys(("attn input", "attn weight", "attn value"), cells[numbers[0]])
+    for name, cell in found.items():
+        if cell is not None:
+            style = next(one for one in ours._named_styles if one.name == name)
+            style.font, style.fill, style.border = copy(cell.font), copy(cell.fill), copy(cell.border)
+            if cell.number_format != "General":
+                style.number_format = cell.number_format
+    return ours
 
 
 def _check_ranges(path: Path, part: bytes) -> None:
@@ -210,7 +251,6 @@ def _renumber_styles(book: Any, xml: str) -> None:
     """Update the style numbers of cells: openpyxl reorders the named styles, but cells keep the number
     from the file."""
     import re
-    from copy import copy
 
     from openpyxl.utils.indexed_list import IndexedList
 

@@ -26,7 +26,7 @@ from attn_xl.tables.frames import values_in
 from attn_xl.tables.labels import Table
 from attn_xl.tables.survey import Tables
 from attn_xl.workbook.filling.author import fill_file
-from attn_xl.workbook.xlsx.moved import Moves, formula_moved, moved
+from attn_xl.workbook.xlsx.moved import Both, Moves, formula_moved, moved
 
 WORDS = ["the", "quick", "brown", "fox", "jumps", "over", "a", "lazy", "dog", "but", "then", "sleeps"]
 
@@ -140,10 +140,7 @@ def test_learned_weights_come_from_the_input_or_from_the_template(tmp_path: Path
         fill_file(template, {}, tables=Tables(Path("new.xlsx"), {"s": x}, {}))
 
 
-MOVES = (
-    Moves({6: 3, 20: 2}, {9, 10}, set()),
-    Moves({3: 2}, {7}, set()),
-)
+MOVES = Both(Moves({6: 3, 20: 2}, {9, 10}), Moves({3: 2}, {7}))
 
 
 @pytest.mark.parametrize(
@@ -195,7 +192,7 @@ def test_everything_that_names_a_cell_moves(tmp_path: Path) -> None:
     sheet.column_dimensions["C"].width, sheet.row_dimensions[7].height = 33, 44
     path = tmp_path / "own.xlsx"
     book.save(path)
-    there = {"Own": (Moves({6: 3}), Moves({2: 2}))}
+    there = {"Own": Both(Moves({6: 3}), Moves({2: 2}))}
     (tmp_path / "moved.xlsx").write_bytes(moved(read_drawn(path), there))
     new = openpyxl.load_workbook(tmp_path / "moved.xlsx")
     own = new["Own"]
@@ -220,7 +217,7 @@ def test_everything_that_names_a_cell_moves(tmp_path: Path) -> None:
         assert "'Own'!$B$5:$B$12" in package.read("xl/charts/chart1.xml").decode()
     assert "<col>5</col>" in drawing.replace("xdr:", "")
     assert "<row>14</row>" in drawing.replace("xdr:", "")
-    back = {"Own": (Moves(removed={7, 8, 9}), Moves(removed={3, 4}))}
+    back = {"Own": Both(Moves(removed={7, 8, 9}), Moves(removed={3, 4}))}
     (tmp_path / "back.xlsx").write_bytes(moved(read_drawn(tmp_path / "moved.xlsx"), back))
     again = openpyxl.load_workbook(tmp_path / "back.xlsx")
     for name in ("Own", "Other"):

@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, alike, make_input, table
+from conftest import SAMPLES, alike, table
 from judges import Editable, stored_formulas
+from openpyxl.styles import Font, PatternFill
 from python_calamine import CalamineWorkbook
 from test_tables import rewrite
 
@@ -393,10 +394,21 @@ def test_a_template_with_a_number_beyond_all_is_refused(
         write(SAMPLES / "politics.xlsx", template=template)
 
 
-def test_a_template_without_a_style_is_refused_by_name(write: Write, tmp_path: Path) -> None:
-    empty = make_input(tmp_path / "empty.xlsx", {"s": [["x"]]})
-    with pytest.raises(attn_xl.InputError, match="no cell style named 'attn title'"):
-        write(SAMPLES / "politics.xlsx", template=empty)
+def test_a_template_of_plain_cells_gives_its_look(write: Write, tmp_path: Path) -> None:
+    plain = openpyxl.load_workbook(SAMPLES / "politics.xlsx")
+    sheet = plain.worksheets[0]
+    sheet["A9"], sheet["A9"].font = "Our course", Font(name="Georgia", size=22, color="FF7A1F1F")
+    sheet["A2"].font, sheet["B2"].fill = Font(italic=True), PatternFill("solid", "FF00FFEE")
+    sheet["B2"].number_format = "0.0000"
+    plain.save(tmp_path / "plain.xlsx")
+    made = openpyxl.load_workbook(write(SAMPLES / "mouse.xlsx", template=tmp_path / "plain.xlsx"))
+    scores = made["pets.Scores"]
+    assert (scores["A1"].font.name, scores["A1"].font.color.rgb) == ("Georgia", "FF7A1F1F")
+    assert scores["A5"].font.i
+    assert (scores["B5"].fill.fgColor.rgb, scores["B5"].number_format) == ("FF00FFEE", "0.0000")
+
+
+def test_a_file_that_is_no_template_is_refused(write: Write, tmp_path: Path) -> None:
     (tmp_path / "text.xlsx").write_text("no workbook")
     with pytest.raises(attn_xl.InputError, match=r"text\.xlsx: cannot be read as a template"):
         write(SAMPLES / "politics.xlsx", template=tmp_path / "text.xlsx")

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 
 from attn_xl.errors import InputError
 from attn_xl.models import steps
-from attn_xl.spreadsheets.addresses import Place
+from attn_xl.spreadsheets.addresses import Place, address, quoted
 from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet, read_drawn
 from attn_xl.tables.frames import FURTHEST, Cells, Frame, Title, labels_of, titles_of
 from attn_xl.tables.labels import Table
 from attn_xl.tables.own_names import DIMENSIONS, WORDS, called_in, tags_of
 from attn_xl.tables.roles import WordsIn, weight_label
 from attn_xl.tables.survey import Tables
-from attn_xl.workbook.xlsx.moved import Both, Moves, moved
+from attn_xl.workbook.xlsx.moved import Both, Moves, moved, without_values
 from attn_xl.workbook.xlsx.splice import Filled
 
 from .groups import Assigned, Compute, assigned, shows_plain_exponentials
@@ -35,12 +35,15 @@ class Grown:
         made: its frames, in their new places and sizes.
         cells: what the frames of the input and of weights, and all labels, hold now, by sheet.
         styles: the look of each cell of a frame, by sheet.
+        labels: where the input of a sentence has its labels: the sheet, 0 for rows or 1 for columns,
+            the first of these, and the cell where the first label stood.
     """
 
     drawn: DrawnBook
     made: Assigned
     cells: dict[str, dict[Cell, Filled]] = field(default_factory=dict)
     styles: dict[str, dict[Cell, int]] = field(default_factory=dict)
+    labels: dict[tuple[int, tuple[str, ...]], tuple[str, int, int, Cell]] = field(default_factory=dict)
 
     def with_formulas(
         self, formulas: Mapping[str, Mapping[Cell, Filled]]
@@ -97,11 +100,12 @@ def grown(
         sizes[frame] = alike.get(frame.step, (frame.place.rows, frame.place.columns))
     moves = _moves(drawn, sizes, _label_bands(made))
     after = read_drawn(drawn.path, moved(drawn, moves))
+    after = read_drawn(drawn.path, without_values(after))
     result = Grown(after, made)
     pages = {sheet.name: Cells(sheet) for sheet in drawn.sheets}
     for n, frames in enumerate(places):
         for frame in frames:
-            _relabel(result, pages, moves, old, n, frame)
+            _relabel(result, drawn, pages, moves, old, n, frame)
             _restyle(result, drawn, moves, frame, sizes[frame])
     called_in(after)
     for sheet in after.sheets:
@@ -222,28 +226,30 @@ def _moves(
         rows += [band for name, band, _ in labels if band and name == sheet.name]
         columns += [band for name, _, band in labels if band and name == sheet.name]
         frames = [place for place, _ in own]
-        found[sheet.name] = (
-            _axis(rows, _kept(sheet, frames, 0)),
-            _axis(columns, _kept(sheet, frames, 1)),
-        )
+        boxes = (((p.row, p.column, p.last_row, p.last_column), size) for p, size in own)
+        moves = _axis(rows, _kept(sheet, frames, 0)), _axis(columns, _kept(sheet, frames, 1))
+        found[sheet.name] = Both(*moves, tuple(boxes))
     return found
 
 
 def _kept(sheet: DrawnSheet, frames: Sequence[Place], axis: int) -> set[int]:
     """The rows, or columns, that hold something besides frames and the labels beside them."""
     near: set[Cell] = set()
+    page = Cells(sheet)
     for place in frames:
+        (_, left), (_, above) = labels_of(page, place)
         near |= {
             (row, column)
-            for row in range(place.row - (2 if axis else 0), place.last_row + 1)
-            for column in range(place.column - (0 if axis else 2), place.last_column + 1)
+            for row in range(place.row - above * axis, place.last_row + 1)
+            for column in range(place.column - left * (1 - axis), place.last_column + 1)
         }
     return {cell[axis] for cell in [*sheet.values, *sheet.formulas] if cell not in near}
 
 
 def _axis(bands: Sequence[Band], kept: set[int]) -> Moves:
-    """The moves with which each band has the rows that it needs: bands that overlap share new rows, and
-    rows that no band needs any more are removed if nothing else stands in them."""
+    """The moves with which each band has the rows that it needs: bands that overlap share new rows,
+    which part no texts beside them if possible, and rows that no band needs any more are removed if
+    nothing else stands in them."""
     moves = Moves()
     for start, size, needs in sorted(set(bands), key=lambda band: (-(band[2] - band[1]), band)):
         inside = range(start, start + size - 1) if size > 1 else range(start, start + 1)
@@ -252,10 +258,10 @@ def _axis(bands: Sequence[Band], kept: set[int]) -> Moves:
             continue
         others = [band for band in bands if band[2] <= band[1]]
 
-        def cost(row: int, others: list[Band] = others, start: int = start) -> tuple[int, int, int]:
+        def cost(row: int, others: list[Band] = others, start: int = start) -> tuple[int, ...]:
             spoiled = sum(first <= row < first + wide for first, wide, _ in others)
             shared = -sum(first <= row < first + wide - 1 for first, wide, need in bands if need > wide)
-            return spoiled, shared, abs(row - start - 1)
+            return spoiled, shared, row + 1 in kept, abs(row - start - 1)
 
         at = min(inside, key=cost)
         moves.inserted[at] = moves.inserted.get(at, 0) + needs - have
@@ -279,7 +285,7 @@ def _move(made: Assigned, moves: Mapping[str, Both], sizes: Mapping[Frame, tuple
     """Give all frames and tags their new places."""
 
     def there(frame: Frame) -> Frame:
-        rows, columns = moves[frame.place.sheet]
+        rows, columns, _ = moves[frame.place.sheet]
         place = frame.place
         corner = Place(place.sheet, rows.point(place.row), columns.point(place.column), *sizes[frame])
         return replace(frame, place=corner)
@@ -304,6 +310,7 @@ def _move(made: Assigned, moves: Mapping[str, Both], sizes: Mapping[Frame, tuple
 
 def _relabel(
     result: Grown,
+    drawn: DrawnBook,
     pages: Mapping[str, Cells],
     moves: Mapping[str, Both],
     old: Assigned,
@@ -312,7 +319,8 @@ def _relabel(
 ) -> None:
     """Clear a frame, and write the labels of its matrix where its labels stood."""
     place, sheet = frame.place, frame.place.sheet
-    rows, columns = moves[sheet]
+    rows, columns, _ = moves[sheet]
+    formulas = next(one.formulas for one in drawn.sheets if one.name == sheet)
     cells = result.cells.setdefault(sheet, {})
     high, wide = rows.span(place.row, place.last_row), columns.span(place.column, place.last_column)
     for row in range(high[0], high[1] + 1):
@@ -327,14 +335,27 @@ def _relabel(
             continue
         texts = _renamed(written, before[axis], after[axis])
         first, last = high if axis == 0 else wide
+        old_cell = (place.row, place.column - away) if axis == 0 else (place.row - away, place.column)
+        known = result.labels.get((n, tuple(texts)))
+        if frame is old.groups[n].input:
+            known = result.labels[n, tuple(texts)] = (sheet, axis, first, old_cell)
+            linked = False
+        else:
+            linked = known is not None and old_cell in formulas
         for count in range(last - first + 1):
+            cell = _along(axis, first + count, old_cell, rows, columns)
             text = texts[count] if count < len(texts) else None
-            cell = (
-                (first + count, columns.point(place.column - away))
-                if axis == 0
-                else (rows.point(place.row - away), first + count)
-            )
-            cells[cell] = Filled(text)
+            formula = ""
+            if linked and known and text is not None:
+                there, own, start, input_cell = known
+                at = _along(own, start + count, input_cell, *moves[there][:2])
+                formula = address(*at) if there == sheet else f"{quoted(there)}!{address(*at)}"
+            cells[cell] = Filled(text, formula)
+
+
+def _along(axis: int, at: int, cell: Cell, rows: Moves, columns: Moves) -> Cell:
+    """The cell of a label: `at` along the frame, beside it where the label in `cell` stood."""
+    return (at, columns.point(cell[1])) if axis == 0 else (rows.point(cell[0]), at)
 
 
 def _restyle(
@@ -342,7 +363,7 @@ def _restyle(
 ) -> None:
     """Give the cells of a frame their looks: the first and the last row and column keep theirs, those
     between repeat the second one; beyond the matrix there is none."""
-    place, (rows, columns) = frame.place, moves[frame.place.sheet]
+    place, (rows, columns, _) = frame.place, moves[frame.place.sheet]
     own = next(sheet.styles for sheet in drawn.sheets if sheet.name == place.sheet)
     high = rows.span(place.row, place.last_row)
     wide = columns.span(place.column, place.last_column)

@@ -9,12 +9,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from html import unescape
+from typing import NamedTuple
 
 from openpyxl.formula import Tokenizer
 from openpyxl.formula.translate import Translator
 
 from attn_xl.errors import InputError
-from attn_xl.spreadsheets.addresses import MAX_COLUMNS, MAX_ROWS, address, letters, split_address
+from attn_xl.spreadsheets.addresses import (
+    MAX_COLUMNS,
+    MAX_ROWS,
+    Corners,
+    address,
+    letters,
+    split_address,
+)
 from attn_xl.spreadsheets.drawn import CELL, ROW, DrawnBook, DrawnSheet, attribute, data_of
 
 from .rows import escaped
@@ -67,8 +75,17 @@ class Moves:
         return self.point(first), self.point(end) + more
 
 
-Both = tuple[Moves, Moves]
-"""The moves of the rows and of the columns of a sheet."""
+class Both(NamedTuple):
+    """The moves of the rows and of the columns of a sheet.
+
+    Attributes:
+        frames: places whose ranges end where the place ends: the first and the last row and column, and
+            the new numbers of rows and columns.
+    """
+
+    rows: Moves
+    columns: Moves
+    frames: tuple[tuple[Corners, tuple[int, int]], ...] = ()
 
 
 def moved(drawn: DrawnBook, moves: Mapping[str, Both]) -> bytes:
@@ -77,7 +94,7 @@ def moved(drawn: DrawnBook, moves: Mapping[str, Both]) -> bytes:
     Raises:
         InputError: if a sheet that moves has something that names cells in a way not known here.
     """
-    moves = {name: both for name, both in moves.items() if any(both)}
+    moves = {name: both for name, both in moves.items() if both.rows or both.columns}
     if not moves:
         return drawn.content
     package = drawn.package
@@ -120,6 +137,27 @@ def moved(drawn: DrawnBook, moves: Mapping[str, Both]) -> bytes:
     return packed(drawn.content, {**changed, types[0]: types[1], links[0]: links[1]}, dropped)
 
 
+def without_values(drawn: DrawnBook) -> bytes:
+    """The bytes of the workbook without the stored values of formulas, which belong to other words; a
+    program computes them when it opens the file."""
+
+    def one(found: re.Match[bytes]) -> bytes:
+        if found[2] is None or not re.search(rb"<(?:\w+:)?f[\s/>]", found[2]):
+            return found[0]
+        whole = re.sub(rb"<(?:\w+:)?v\s*/>|<((?:\w+:)?v)>[^<]*</\1>", b"", found[0])
+        return (
+            re.sub(rb'\st="\w+"(?=[^<]*>)', b"", whole, count=1) if attribute(found[1], b"t") else whole
+        )
+
+    changed = {}
+    for part in drawn.book.marks.sheets().values():
+        xml = drawn.package.read(part)
+        start, end = data_of(xml)
+        if b"<f" in xml or b":f" in xml:
+            changed[part] = xml[:start] + CELL.sub(one, xml[start:end]) + xml[end:]
+    return packed(drawn.content, changed, set()) if changed else drawn.content
+
+
 def _check(drawn: DrawnBook, sheet: DrawnSheet, both: Both) -> None:
     """Refuse what names cells and is not known here."""
     where = f"{drawn.path}, sheet {sheet.name!r}"
@@ -137,7 +175,7 @@ def _check(drawn: DrawnBook, sheet: DrawnSheet, both: Both) -> None:
                 f"{where}: cannot grow, because of its {what}. Make the frames as large as the input "
                 "needs, or remove that."
             )
-    rows, columns = both
+    rows, columns, _ = both
     last = max((row for row, _ in [*sheet.values, *sheet.framed]), default=1)
     wide = max((column for _, column in [*sheet.values, *sheet.framed]), default=1)
     if rows.point(last) > MAX_ROWS or columns.point(wide) > MAX_COLUMNS:
@@ -183,7 +221,7 @@ def reference_moved(cells: str, both: Both, grows: bool = False) -> str:
     Args:
         grows: whether a range of one cell that stood for a whole frame takes in its copies.
     """
-    rows, columns = both
+    rows, columns, _ = both
     if cells.startswith(":") or cells.endswith(":"):  # INDEX(...):C5
         return ":".join(reference_moved(end, both) for end in cells.split(":"))
     ends = [_ENDS.fullmatch(end) for end in cells.split(":")]
@@ -195,6 +233,22 @@ def reference_moved(cells: str, both: Both, grows: bool = False) -> str:
     if len(ends) == 1 and not first[4]:
         return cells  # a name such as tax
     a, b = _corner(first), _corner(last)
+    if a[0] and a[1] and b[0] and b[1]:
+        corners = (min(a[0], b[0]), min(a[1], b[1])), (max(a[0], b[0]), max(a[1], b[1]))
+        for (top, left, bottom, right), size in both.frames:
+            if corners[0] < (top, left) or not (corners[1][0] <= bottom and corners[1][1] <= right):
+                continue
+            if corners[0][1] < left or ((top, left) == (bottom, right) and grows):
+                continue
+            spelled = [
+                _spelled(
+                    end,
+                    _within(at[0], top, bottom, size[0], rows),
+                    _within(at[1], left, right, size[1], columns),
+                )
+                for end, at in ((first, (a[0], a[1])), (last, (b[0], b[1])))
+            ]
+            return ":".join(spelled[: len(ends)])
     range_grows = len(ends) == 2 or grows
     low, high = sorted((a[0] or 0, b[0] or 0)), sorted((a[1] or 0, b[1] or 0))
     new_rows = rows.span(low[0], low[1], range_grows) if a[0] else (0, 0)
@@ -207,6 +261,12 @@ def reference_moved(cells: str, both: Both, grows: bool = False) -> str:
         new_columns = new_columns[::-1]
     start = _spelled(first, new_rows[0], new_columns[0])
     return f"{start}:{_spelled(last, new_rows[1], new_columns[1])}"
+
+
+def _within(at: int, start: int, end: int, size: int, moves: Moves) -> int:
+    """Where a row of a frame goes: its last row stays its last one."""
+    first = moves.point(start)
+    return first + size - 1 if at == end > start else min(moves.point(at), first + size - 1)
 
 
 @lru_cache(4096)
@@ -250,7 +310,7 @@ def _attributes(xml: bytes, both: Both) -> bytes:
 
 
 def _head(xml: bytes, both: Both) -> bytes:
-    rows, columns = both
+    rows, columns, _ = both
 
     def column(found: re.Match[bytes]) -> bytes:
         low, high = int(attribute(found[0], b"min")), int(attribute(found[0], b"max"))
@@ -277,7 +337,7 @@ def _head(xml: bytes, both: Both) -> bytes:
 
 
 def _tail(xml: bytes, both: Both) -> bytes:
-    rows, columns = both
+    rows, columns, _ = both
 
     def breaks(found: re.Match[bytes]) -> bytes:
         own = rows if b"rowBreaks" in found[0][:20] else columns
@@ -293,7 +353,7 @@ def _tail(xml: bytes, both: Both) -> bytes:
 
 def _rows(body: bytes, sheet: DrawnSheet, both: Both) -> bytes:
     """The rows of a sheet where they go, with the copies of some."""
-    rows, columns = both
+    rows, columns, _ = both
     pieces = []
     for found in ROW.finditer(body):
         number = int(attribute(found[2], b"r"))
@@ -353,7 +413,7 @@ def _hanging(
     kind: str, part: str, both: Both, edit: Callable[[str, Callable[[bytes], bytes]], None]
 ) -> None:
     """What hangs from a sheet: drawings, notes."""
-    rows, columns = both
+    rows, columns, _ = both
     tags = {b"row": rows, b"col": columns, b"Row": rows, b"Column": columns}
 
     def counted(found: re.Match[bytes]) -> bytes:
