@@ -11,7 +11,7 @@ import numpy as np
 import openpyxl
 import pytest
 from authors import DESK, PETS, STEPS, AuthorSheet, numbers, saved, two_contexts
-from conftest import by_libreoffice, differences_libreoffice, naive_attention, thorough, verify
+from conftest import alike, by_libreoffice, differences_libreoffice, naive_attention, thorough, verify
 
 import attn_xl
 from attn_xl.cli.main import main
@@ -53,6 +53,7 @@ def check(book: FilledBook, out: Path, *inputs: np.ndarray, frames: int = 4) -> 
                 np.testing.assert_allclose(values, wanted[frame.step], rtol=1e-12)
 
 
+@alike
 @pytest.mark.parametrize(
     ("left", "right", "looks"),
     [
@@ -95,6 +96,7 @@ def both_ways(book: Any, **looks: Any) -> None:
     AuthorSheet(book.active, **{**looks, "across": True}).sentence(2, 12, DESK, Y)
 
 
+@alike
 @pytest.mark.parametrize("arrange", [below, on_two_sheets, both_ways])
 @pytest.mark.parametrize("looks", [{}, {"across": True}, {"labels": False}])
 def test_sentences_in_other_arrangements(arrange: Any, looks: dict[str, Any], tmp_path: Path) -> None:
@@ -103,6 +105,7 @@ def test_sentences_in_other_arrangements(arrange: Any, looks: dict[str, Any], tm
     check(*filled(saved(made, tmp_path / "own.xlsx")), X, Y)
 
 
+@alike
 @pytest.mark.parametrize("words", [1, 3, 12])
 @pytest.mark.parametrize("across", [False, True])
 def test_any_number_of_words_even_if_they_are_spelled_like_steps(
@@ -403,6 +406,7 @@ MODELS: dict[str, tuple[dict[str, tuple[int, int]], list[str], dict[str, Any]]] 
 }  # fmt: skip
 
 
+@alike
 @pytest.mark.parametrize("name", MODELS)
 def test_whatever_convert_computes_can_be_filled(name: str, tmp_path: Path) -> None:
     weights, frames, options = MODELS[name]

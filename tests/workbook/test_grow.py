@@ -10,7 +10,7 @@ import numpy as np
 import openpyxl
 import pytest
 from authors import DESK, DIMS, PETS, STEPS, AuthorSheet, numbers, saved, two_contexts
-from conftest import SAMPLES, naive_attention, verify
+from conftest import SAMPLES, alike, naive_attention, verify
 from openpyxl.chart import BarChart, Reference
 from openpyxl.comments import Comment
 from openpyxl.formatting.rule import ColorScaleRule, FormulaRule
@@ -55,6 +55,7 @@ def put(template: Path, *sentences: Table, **how: Any) -> Path:
     return out
 
 
+@alike
 @pytest.mark.parametrize("words", [3, 5, 12])
 @pytest.mark.parametrize("dims", [2, 3, 7])
 @pytest.mark.parametrize("across", [False, True])

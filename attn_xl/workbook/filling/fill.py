@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from attn_xl.errors import InputError
-from attn_xl.graph.node import Graph, Node
+from attn_xl.graph.node import Graph, MadeBy, Node
 from attn_xl.graph.operation import Operand, Reads, cells_of, formula_size, operation_of
 from attn_xl.graph.operations.elementwise import Copy, Divide
 from attn_xl.graph.recompute import Entered, Recomputed, recompute
@@ -289,11 +289,11 @@ class Sentence:
                 yield cell, Filled(float(numbers[i, j]), formula)
 
 
-class WholeSoftmax(Copy):
+class WholeSoftmax(MadeBy):
     """A softmax in one formula, of scores that a second operand may divide:
     `=EXP(B5-MAX($B5:$D5))/SUMPRODUCT(EXP($B5:$D5-MAX($B5:$D5)))`."""
 
-    reads = (Reads.row, Reads.number)
+    same_in_every_row, reads_labels, passes_on = True, False, False
 
     def __init__(self, maximum: bool) -> None:
         self.maximum = maximum
@@ -309,6 +309,9 @@ class WholeSoftmax(Copy):
                 f"({text})/{by}" if self.maximum else f"{text}/{by}" for text in (one, several)
             )
         return f"EXP({one})/SUMPRODUCT(EXP({several}))"
+
+    def reads_of(self, number: int) -> Reads:
+        return Reads.number if number else Reads.row
 
 
 def _operands(node: Node) -> Iterator[Node]:
