@@ -23,3 +23,8 @@ def inspect(
     tables_found = survey(file, **reading)
     for line in (as_json if json else as_text)(str(file), tables_found, reading).split("\n"):
         say(line)
+    if not json:
+        from attn_xl.workbook.filling.author import frames_in
+
+        for line in frames_in(file):
+            say(line)

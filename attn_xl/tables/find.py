@@ -21,7 +21,7 @@ from .by_formulas import NOT_READ, RESULT, ByFormulas
 from .labels import LabelsOnlyError, Table, described, numbers_in, read_region
 from .pytorch import is_title_of_parameter, may_be_cut, parameter_of, whole_name
 from .regions import Region, find_regions
-from .roles import Found, is_matrix_name, pick, weight_label, weight_name
+from .roles import Found, inputs_like, is_matrix_name, pick, weight_label, weight_name
 
 UNKNOWN = "its name looks like that of weights, but attn-xl does not know it"
 MOST_NOTES = 3
@@ -172,6 +172,7 @@ def tables_of_sheet(
         others = [
             replace(f, why=RESULT if said.has_formulas(original, f) else NOT_READ) for f in others
         ]
+        others = inputs_like(found, others)
         sheet.found = sorted([*found, *others], key=lambda f: (f.place.row, f.place.column))
         sheet.passed = "" if sheet.found else "no numbers"
         return sheet

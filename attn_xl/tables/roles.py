@@ -226,7 +226,7 @@ def pick(found: Sequence[Found], weights: Mapping[str, Found]) -> list[Found]:
         elif not sentences:
             picked.append(replace(f, why="may be the sentence, like others on its sheet"))
         else:
-            name = f.title if len(left) > 1 else ""
+            name = f.title if len(left) > 1 and not names_input(f.title) else ""
             title = next((repr(t) for t, _ in f.names if names_input(t)), repr(f.title))
             why = (
                 ", ".join(reasons[-2:]).format(title=title)
@@ -237,14 +237,32 @@ def pick(found: Sequence[Found], weights: Mapping[str, Found]) -> list[Found]:
 
 
 def _alike(found: Sequence[Found]) -> bool:
-    """Whether tables are clearly sentences: each has words, a title and the same dimensions."""
+    """Whether tables are clearly sentences: each has words and the same dimensions, and a title of its
+    own or that of an input."""
     tables = [f.table for f in found if f.table is not None and all(f.table.labelled)]
     titles = {f.title for f in found if f.title}
-    return (
-        len(tables) == len(titles) == len(found)
-        and len({table.columns for table in tables}) == 1
-        and not any(names_input(title) or names_step(title) for title in titles)
-    )
+    if len(tables) < len(found) or len({table.columns for table in tables}) > 1:
+        return False
+    if all(names_input(f.title) for f in found):
+        return True
+    named = not any(names_input(title) or names_step(title) for title in titles)
+    return len(titles) == len(found) and named
+
+
+def inputs_like(found: Sequence[Found], others: Sequence[Found]) -> list[Found]:
+    """Other tables of a sheet that are sentences too: titled as inputs and with the dimensions of those
+    that were found."""
+    dims = {f.table.columns for f in found if f.use == "sentence" and f.table and all(f.table.labelled)}
+    return [
+        replace(f, use="sentence", why=f"it is titled {f.title!r} and has the same dimensions")
+        if f.table
+        and not f.computed
+        and all(f.table.labelled)
+        and f.table.columns in dims
+        and names_input(f.title)
+        else f
+        for f in others
+    ]
 
 
 def fits(f: Found, weights: Mapping[str, Found]) -> bool:

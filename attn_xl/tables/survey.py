@@ -484,7 +484,8 @@ OF_HEADS = ("W_Q", "W_K", "W_V", "W_O")
 def _uses(used: Sequence[Found]) -> str:
     sentences = [f.place.range for f in used if f.use == "sentence"]
     weights = [f"{f.name}" for f in used if f.use == "weights"]
-    parts = [f"the sentence is {', '.join(sentences)}"] if sentences else []
+    are = "sentences are" if len(sentences) > 1 else "sentence is"
+    parts = [f"the {are} {listed(sentences, 6)}"] if sentences else []
     return " beside ".join([*parts, *([", ".join(weights)] if weights else [])])
 
 

@@ -434,3 +434,19 @@ def test_whatever_convert_computes_can_be_filled(name: str, tmp_path: Path) -> N
     for _, frame, _ in book.filling.frames:
         _, values = values_in(drawn, frame.place, False)
         np.testing.assert_allclose(values, computation[frame.step].values, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize(("left", "right"), [([], []), (STEPS, ["Scores"])])
+def test_convert_loses_no_sentence_of_such_a_sheet(
+    left: list[str], right: list[str], tmp_path: Path
+) -> None:
+    tables = attn_xl.read_tables(two_contexts(tmp_path / "own.xlsx", left, right))
+    assert [table.rows for table in tables.sentences.values()] == [PETS, DESK]
+
+
+def test_inspect_lists_the_frames_without_writing(tmp_path: Path, capsys: Any) -> None:
+    main_ok(["inspect", str(two_contexts(tmp_path / "own.xlsx", ["Scores"]))])
+    out = capsys.readouterr().out
+    assert "Frames that attn-xl fill completes:" in out
+    assert "Attention!C24:G28  Scaled   25 blank   the title 'Scaled = Scores / sqrt(d)' and its" in out
+    assert not [path for path in tmp_path.iterdir() if "filled" in path.name]

@@ -13,8 +13,10 @@ from attn_xl.graph.step import Step
 from attn_xl.models import encoder_steps, recurrent_steps, steps
 from attn_xl.models.build import attend
 from attn_xl.settings import SETTINGS, Settings
+from attn_xl.spreadsheets.book import wrote_this
 from attn_xl.spreadsheets.drawn import read_drawn
 from attn_xl.tables.frames import Frame
+from attn_xl.tables.own_names import says_where
 from attn_xl.tables.roles import WordsIn
 from attn_xl.tables.step_names import SPELLINGS, step_named
 from attn_xl.tables.survey import Tables, heads_of, read_settings
@@ -144,3 +146,25 @@ def _step(name: str) -> str:
     if found is None:
         raise CallError(f"--call: there is no step {name!r}. {nearest(name, SPELLINGS)}")
     return found[0]
+
+
+def frames_in(file: Path) -> list[str]:
+    """What `attn-xl fill` finds in a file, a line each; empty if it has no frames, or if attn-xl wrote
+    it."""
+    if file.suffix.lower() not in (".xlsx", ".xlsm") or wrote_this(file):
+        return []
+    try:
+        if not says_where(read_drawn(file)):
+            return []
+        found = fill_file(file, {})
+    except InputError as error:
+        return ["", f"attn-xl fill cannot complete it: {error}"]
+    if not any(count for _, _, count in found.filling.frames):
+        return []
+    lines = [line.replace(" filled  ", " blank   ") for line in found.report()]
+    return [
+        "",
+        "Frames that attn-xl fill completes:",
+        *(f"  {line}" for line in lines),
+        *found.attention,
+    ]
