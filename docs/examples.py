@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from functools import cache
 from pathlib import Path
+from shutil import copy
 from unittest.mock import patch
 from zipfile import ZipFile
 
@@ -109,6 +110,10 @@ WORKBOOKS: dict[str, Callable[[Path], Path]] = {
     "tiny-model": of("model", "samples/tiny-model", "--text", "the cat chased the mouse and the"),
     "canvas": of("convert", "samples/projections.xlsx", "--layout", "canvas"),
     "encoder": of("convert", "samples/encoder.xlsx"),
+    "own-sheet": lambda folder: Path(
+        copy(HERE.parent / "samples" / "authors" / "two-contexts.xlsx", folder / "book.xlsx")
+    ),
+    "own-sheet-filled": of("fill", "samples/authors/two-contexts.xlsx"),
     "feedback": lambda folder: marked(folder.parent)[1],
     "grades": lambda folder: marked(folder.parent)[0],
     "heads-canvas": of("convert", "samples/multi-head.xlsx", "--layout", "canvas"),

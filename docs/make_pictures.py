@@ -39,6 +39,8 @@ class Picture:
     footer: int = 85
     """Dots."""
     all_pages: bool = False
+    beside: bool = False
+    """The images stand side by side."""
 
 
 PICTURES = {
@@ -47,6 +49,9 @@ PICTURES = {
     "compare": Picture("mouse-controls", ("Compare",)),
     "controls": Picture("mouse-controls", ("Controls",)),
     "encoder": Picture("encoder", ("Overview",)),
+    "fill": Picture(
+        "own-sheet", ("Two contexts",), "own-sheet-filled", resolution=75, footer=0, beside=True
+    ),
     "grades": Picture("grades", ("Grades",), also="feedback"),
     "learning": Picture("learning", ("Loss", "Compare")),
     "lesson": Picture("lesson", ("Lesson", "Q")),
@@ -128,7 +133,8 @@ def draw(name: str, images: list[Path]) -> None:
         cut += ["(", image, "-gravity", "south", "-chop", f"0x{PICTURES[name].footer}", "-trim"]
         cut += ["-bordercolor", "white", "-border", "24x20", ")"]
     target = HERE / f"{name}.png"
-    command = ["convert", *cut, "-gravity", "west", "-append", "-strip", "-colors", "64", target]
+    way = ("north", "+append") if PICTURES[name].beside else ("west", "-append")
+    command = ["convert", *cut, "-gravity", *way, "-strip", "-colors", "64", target]
     subprocess.run([str(part) for part in command], check=True)
 
 
