@@ -148,6 +148,9 @@ def _look_at(sheet: DrawnSheet, xml: bytes, framed: frozenset[int], package: Pac
     for formula in {id(one): one for one in sheet.formulas.values()}.values():
         if formula.rows * formula.columns > 1 or formula.table:
             last = formula.row + formula.rows - 1, formula.column + formula.columns - 1
+            for row in range(formula.row, last[0] + 1):
+                for column in range(formula.column, last[1] + 1):
+                    sheet.formulas.setdefault((row, column), formula)
             sheet.closed.append(((formula.row, formula.column, *last), "an array formula"))
     protected = re.search(rb"<(?:\w+:)?sheetProtection\b([^>]*)>", xml[end:])
     if protected and attribute(protected[1], b"sheet") in (b"1", b"true"):

@@ -15,7 +15,7 @@ from attn_xl.errors import InputError
 from attn_xl.records import record
 from attn_xl.spreadsheets.addresses import Place, address, quoted
 from attn_xl.spreadsheets.drawn import DrawnSheet
-from attn_xl.spreadsheets.numerals import NOT_STORED, ErrorValue, is_number
+from attn_xl.spreadsheets.numerals import NOT_STORED, ErrorValue, as_text, is_number
 from attn_xl.text import clean
 
 from .labels import Table
@@ -96,7 +96,8 @@ class Cells:
         kinds = {kind: np.zeros((self.rows + 1, self.columns + 1), np.int32) for kind in range(4)}
         self.numbers: set[tuple[int, int]] = set()
         for place, value in sheet.values.items():
-            if isinstance(value, str) and not isinstance(value, ErrorValue):
+            text = isinstance(value, str) and not isinstance(value, ErrorValue)
+            if text or self._counts(place):
                 kinds[1 if str(value).strip() in ARROWS else 0][place] = 1
             else:
                 self.numbers.add(place)
@@ -108,6 +109,19 @@ class Cells:
                 kinds[3][place] = 1
         sums = [np.cumsum(np.cumsum(kinds[kind], axis=0), axis=1) for kind in range(4)]
         self._texts, self._arrows, self._numbers, self._framed = sums
+
+    def _counts(self, place: tuple[int, int]) -> bool:
+        """Whether a number is a label: it stands without a frame beside one, in a run: 0, 1, 2."""
+        framed, values = self.sheet.framed, self.sheet.values
+        (row, column), value = place, values[place]
+        if place in framed or place in self.sheet.formulas or not is_number(value):
+            return False
+        for down, across in ((0, 1), (1, 0)):
+            before, after = (row - down, column - across), (row + down, column + across)
+            run = values.get(before) == value - 1 or values.get(after) == value + 1
+            if run and (row + across, column + down) in framed:
+                return True
+        return False
 
     def _count(self, sums: np.ndarray, row: int, column: int, rows: int, columns: int) -> int:
         top, left = max(row - 1, 0), max(column - 1, 0)
@@ -135,7 +149,7 @@ class Cells:
         if row < 1 or column < 1 or self.texts(row, column, rows, columns) < rows * columns:
             return ()
         return tuple(
-            clean(str(self.sheet.values[r, c]))
+            clean(as_text(self.sheet.values[r, c]))
             for r in range(row, row + rows)
             for c in range(column, column + columns)
         )
@@ -561,7 +575,7 @@ def untitled_tables(
     given: Mapping[Title, tuple[Frame, Table]],
     file: str,
 ) -> list[tuple[Frame, Table]]:
-    """The labelled tables of typed numbers on a sheet that no title names."""
+    """The tables of typed numbers on a sheet that no title names."""
     named = {box(frame.place) for frame, _ in given.values()}
     found = []
     for block in cells.blocks:
@@ -573,8 +587,7 @@ def untitled_tables(
         )
         if block in named or not typed or cells.filled(*block) < rows * columns:
             continue
-        left, above = _labels_of(cells, *block)
-        if (left or above) and not any(_over(title, block) for title in titles):
+        if not any(_over(title, block) for title in titles):
             by = "its place beside another input"
             found.append(_given_table(sheet, cells, "Input", by, block, file))
     return found

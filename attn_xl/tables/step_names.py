@@ -21,7 +21,7 @@ SPELLINGS = {
     "attentionweightmatrix attentionprobabilities weights a softmaxweights",
     "Softmax.Maximum": "maximum max rowmaximum rowmax maxima",
     "Softmax.Exponentials": "exponentials exponential exp exponents e^x exp(x)",
-    "Softmax.Sum": "sum sums rowsum rowsums Σ",
+    "Softmax.Sum": "sum sums rowsum rowsums Σ Σr[i]",
     "Output": "output outputs z context contextvector contextvectors attentionoutput result "
     "attentionweightedfeatures newembeddings contextualembeddings updatedembeddings",
     "d_k": "dk d_k keydims keydimensions",
@@ -67,6 +67,8 @@ def step_named(text: str) -> tuple[str, bool] | None:
     plain = unicodedata.normalize("NFKC", plain).strip().strip(":;. ")
     plain = _COUNT.sub("", plain)
     before, equals, after = plain.partition("=")
+    if re.fullmatch(r"V\s*['′’`]", before.strip()):  # the values, mixed
+        return "Output", False
     for part in (before, after) if equals else (plain,):
         part = part.strip().rstrip(":'′’`´ ")
         if (weights := weight_label(part)) and weights != "Mask":

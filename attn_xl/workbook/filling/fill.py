@@ -313,6 +313,12 @@ class WholeSoftmax(MadeBy):
     def reads_of(self, number: int) -> Reads:
         return Reads.number if number else Reads.row
 
+    def cells(self, of: object) -> None:
+        """None: its numbers are in no cells of its operand."""
+
+    def row_of(self, row: int) -> None:
+        """None: it computes its rows."""
+
 
 def _operands(node: Node) -> Iterator[Node]:
     """The named matrices that a matrix is computed from, helpers looked through."""

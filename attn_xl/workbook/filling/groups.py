@@ -3,7 +3,8 @@ model goes into it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product as every
 
@@ -41,7 +42,7 @@ from attn_xl.tables.survey import Tables
 Compute = Callable[[Tables, bool], Graph]
 """Computes the model for the tables of one sentence; the second argument says whether the softmax
 subtracts the maximum."""
-ENOUGH_FOR_A_COPY = 4
+ENOUGH_FOR_A_COPY = 3
 """Evidence that a second frame of a matrix needs."""
 
 
@@ -89,13 +90,14 @@ def assigned(
         given |= found
         untitled += untitled_tables(sheet, pages[sheet.name], own, found, file)
     inputs = [(frame, table) for frame, table in given.values() if frame.step == steps.INPUT.symbol]
-    inputs += _untitled_inputs(inputs, untitled, bool(titles))
+    inputs += _untitled_inputs(inputs, untitled, given.values())
     if not inputs:
         raise InputError(
             f"{file}: has no input to start from. Write Input above the numbers of the words, one word "
             "per row or per column."
         )
     weights = {t: one for t, one in given.items() if one[0].step != steps.INPUT.symbol}
+    titles, weights = _of_heads(titles, weights, inputs)
     made = Assigned()
     for frame, table in sorted(inputs, key=lambda one: _order(drawn, one[0].place)):
         made.groups.append(_group(drawn, pages, frame, table, weights, titles, words_in))
@@ -105,7 +107,8 @@ def assigned(
         if tag.step in (WORDS, DIMENSIONS) or tag.step.startswith(FORMULA):
             made.labels.append((tag, _nearest(made, tag)))
     labels = {tag for tag, _ in made.labels}
-    _assign(made, pages, [title for title in titles if title not in given and title not in labels])
+    used = {*given, *weights, *labels}
+    _assign(made, pages, [title for title in titles if title not in used])
     _by_rhythm(made, pages)
     for n, group in enumerate(made.groups):
         if shows_plain_exponentials(group):
@@ -134,13 +137,56 @@ def _nearest(made: Assigned, title: Title) -> int:
     return min(range(len(made.groups)), key=lambda n: cost(title, made.groups[n].input.place))
 
 
+def _of_heads(
+    titles: Sequence[Title],
+    weights: Mapping[Title, tuple[Frame, Table]],
+    inputs: Sequence[tuple[Frame, Table]],
+) -> tuple[list[Title], dict[Title, tuple[Frame, Table]]]:
+    """The titles and the weights with the numbers of their heads, where a sheet with one sentence has
+    the same queries, keys and values several times."""
+    renamed: dict[Title, Title] = {}
+    for sheet in {frame.place.sheet for frame, _ in inputs}:
+        starts = [
+            [title for title in weights if title.sheet == sheet and title.step == step.symbol]
+            for step in (steps.W_Q, steps.W_K, steps.W_V)
+        ]
+        alone = sum(frame.place.sheet == sheet for frame, _ in inputs) == 1
+        if not alone or len(starts[0]) < 2 or len({len(one) for one in starts}) > 1:
+            continue
+        first = sorted(starts[0], key=lambda title: (title.row, title.column))
+        down = first[0].row != first[-1].row
+        for title in titles:
+            if title.sheet != sheet or title.place is not None or title.step[-1].isdigit():
+                continue
+            at = title.row if down else title.column
+            before = [
+                n for n, one in enumerate(first, 1) if (one.row if down else one.column) <= at + 1
+            ]
+            if before and title.step not in (steps.W_O.symbol, steps.INPUT.symbol):
+                renamed[title] = replace(title, step=f"{title.step}_{before[-1]}")
+    return [renamed.get(title, title) for title in titles], {
+        renamed.get(title, title): (Frame(renamed[title].step, one.place, one.turned, one.by), table)
+        if title in renamed
+        else (one, table)
+        for title, (one, table) in weights.items()
+    }
+
+
 def _untitled_inputs(
-    inputs: Sequence[tuple[Frame, Table]], untitled: Sequence[tuple[Frame, Table]], titled: bool
+    inputs: Sequence[tuple[Frame, Table]],
+    untitled: Sequence[tuple[Frame, Table]],
+    given: Iterable[tuple[Frame, Table]],
 ) -> list[tuple[Frame, Table]]:
     """The tables without a title that are inputs: those beside or below a titled one that are as large;
-    without any titled one, every labelled table."""
+    without any titled one, every labelled table, or the one that fits the weights."""
+    untitled = [one for one in untitled if any(one[1].labelled) or not inputs]
     if not inputs:
-        return [one for one in untitled if titled and all(one[1].labelled)]
+        widths = {
+            size for frame, table in given for size in table.shape if frame.step == steps.W_Q.symbol
+        }
+        labelled = [one for one in untitled if all(one[1].labelled)]
+        fitting = [one for one in untitled if widths & {*one[1].shape}]
+        return labelled or (fitting if len(fitting) == 1 else [])
     return [
         (frame, table)
         for frame, table in untitled
@@ -200,6 +246,7 @@ class Offer:
     title: Title
     group: int
     candidate: Candidate
+    step: str
 
 
 def _assign(made: Assigned, pages: Mapping[str, Cells], titles: Sequence[Title]) -> None:
@@ -216,7 +263,7 @@ def _assign(made: Assigned, pages: Mapping[str, Cells], titles: Sequence[Title])
     done: set[Title] = set()
     for again in (False, True):
         for offer in offers:
-            group, one, step = made.groups[offer.group], offer.candidate, offer.title.step
+            group, one, step = made.groups[offer.group], offer.candidate, offer.step
             has = step == steps.INPUT.symbol or any(frame.step == step for frame in group.frames)
             if offer.title in done or any(_meets(one.place, place) for place in taken):
                 continue
@@ -263,19 +310,23 @@ def _offers(
         order = sorted(range(len(away)), key=lambda n: away[n])
         near = [n for n in order if away[n] < ELSEWHERE] or order
         for rank, n in enumerate(near):
-            node = made.graphs[n].get(title.step)
-            if node is None or node.scalar:
-                continue
-            shape = Shape(node.rows, node.columns)
-            turned = made.groups[n].words_in == "columns"
-            best = candidates(pages[title.sheet], title, shape, turned, taken)
-            if best and best[0].score >= ENOUGH:
-                _check_one(title, best, shape)
-            for one in best[:6]:
-                below = one.place.row == title.row + 1 and one.place.column == title.column
-                if one.score >= ENOUGH or (below and not rank and one.score >= 0):
-                    rated = one.score + (4 if one.agrees else 0) - 3 * rank
-                    yield Offer((-rated, one.away, number), title, n, one)
+            # What stands among the steps of a head may be of all heads, or the heads side by side.
+            base = re.sub(r"_\d+$", "", title.step)
+            joined = [steps.CONCAT.symbol] if base == steps.OUTPUT.symbol else []
+            for step in dict.fromkeys((title.step, base, *joined)):
+                node = made.graphs[n].get(step)
+                if node is None or node.scalar:
+                    continue
+                shape = Shape(node.rows, node.columns)
+                turned = made.groups[n].words_in == "columns"
+                best = candidates(pages[title.sheet], title, shape, turned, taken)
+                if best and best[0].score >= ENOUGH:
+                    _check_one(title, best, shape)
+                for one in best[:6]:
+                    below = (one.place.row, one.place.column) == (title.row + 1, title.column)
+                    if one.score >= ENOUGH or (below and not rank and one.score >= 0):
+                        rated = one.score + (4 if one.agrees else 0) - 3 * rank
+                        yield Offer((-rated, one.away, number), title, n, one, step)
 
 
 def _check_one(title: Title, found: Sequence[Candidate], shape: Shape) -> None:
