@@ -80,13 +80,49 @@ def test_a_template_with_formulas_and_numbers_is_written_anew(tmp_path: Path) ->
     put(template, sentence(WORDS[:7], 4), sentence(WORDS[:6], 4))
 
 
-def test_fewer_sentences_leave_a_group_empty_and_more_are_refused(tmp_path: Path) -> None:
+def test_fewer_sentences_leave_a_group_empty(tmp_path: Path) -> None:
     template = two_contexts(tmp_path / "own.xlsx", [])
     sheet = openpyxl.load_workbook(put(template, sentence(WORDS[:4], 2))).active
     right = [c.value for row in sheet.iter_rows(min_col=9) for c in row if c.value is not None]
     assert [text for text in right if not str(text).startswith(tuple("ISAO"))] == []
-    tables = Tables(Path("x"), {f"s{n}": sentence(WORDS[:3], 2) for n in range(3)}, {})
-    with pytest.raises(InputError, match="has room for 2 of 3 sentences"):
+
+
+@pytest.mark.parametrize("side_by_side", [True, False])
+def test_further_sentences_follow_in_the_rhythm_of_the_template(
+    side_by_side: bool, tmp_path: Path
+) -> None:
+    if side_by_side:
+        template = two_contexts(tmp_path / "own.xlsx", [], merged=True)
+    else:
+        book = openpyxl.Workbook()
+        AuthorSheet(book.active).sentence(2, 2, PETS, numbers(PETS))
+        template = saved(book, tmp_path / "own.xlsx")
+    book = openpyxl.load_workbook(template)
+    book.active.column_dimensions["K"].width, book.active.row_dimensions[4].height = 31, 41
+    scale = ColorScaleRule("num", 0, "FFFFFF", "num", 1, "00AA00")
+    book.active.conditional_formatting.add("K33:O37" if side_by_side else "C28:G32", scale)
+    book.save(template)
+    sentences = [sentence(WORDS[:n], 3, n) for n in (4, 6, 5, 3)]
+    sheet = openpyxl.load_workbook(put(template, *sentences)).active
+    titles = [c for row in sheet for c in row if str(c.value).startswith("Attention =")]
+    assert len(titles) == 4
+    assert all(title.font.b for title in titles)
+    scaled = [len(one.sqref.ranges) for one in sheet.conditional_formatting]
+    assert scaled == [3 if side_by_side else 4]
+    if side_by_side:
+        assert len(sheet.merged_cells.ranges) == 20
+        assert [d.width for d in sheet.column_dimensions.values()].count(31) == 3
+    else:
+        assert [d.height for d in sheet.row_dimensions.values()].count(41) == 4
+
+
+def test_what_stands_in_the_way_of_a_further_sentence_is_named(tmp_path: Path) -> None:
+    template = two_contexts(tmp_path / "own.xlsx", [])
+    book = openpyxl.load_workbook(template)
+    book.active["T16"] = "a note"
+    book.save(template)
+    tables = Tables(Path("x"), {f"s{n}": sentence(WORDS[:3], 3) for n in range(3)}, {})
+    with pytest.raises(InputError, match="would begin at R4, but T16 is filled"):
         fill_file(template, {}, tables=tables)
 
 

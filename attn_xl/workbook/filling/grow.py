@@ -11,12 +11,22 @@ from attn_xl.errors import InputError
 from attn_xl.models import steps
 from attn_xl.spreadsheets.addresses import Place, address, quoted
 from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet, read_drawn
-from attn_xl.tables.frames import FURTHEST, Cells, Frame, Title, labels_of, titles_of
+from attn_xl.tables.frames import (
+    FURTHEST,
+    Cells,
+    Frame,
+    Title,
+    box,
+    distance,
+    labels_of,
+    titles_of,
+)
 from attn_xl.tables.labels import Table
 from attn_xl.tables.own_names import DIMENSIONS, WORDS, called_in, tags_of
 from attn_xl.tables.roles import WordsIn, weight_label
 from attn_xl.tables.survey import Tables
 from attn_xl.workbook.xlsx.moved import Both, Moves, moved, without_values
+from attn_xl.workbook.xlsx.repeated import repeated
 from attn_xl.workbook.xlsx.splice import Filled
 
 from .groups import Assigned, Compute, assigned, shows_plain_exponentials
@@ -76,14 +86,20 @@ def grown(
     Raises:
         InputError: if there is no place for a sentence, or the workbook has something that cannot grow.
     """
-    called = _hold_places(drawn, called)
-    old = assigned(drawn, compute, called, words_in)
     sentences = list(tables.sentences.items())
-    if len(sentences) > len(old.groups):
-        raise InputError(
-            f"{drawn.path}: has room for {len(old.groups)} of {len(sentences)} sentences. Choose some "
-            f"with --sheet {sentences[0][0]!r}, or add frames with titles for the others."
-        )
+    names = _hold_places(drawn, called)
+    old = assigned(drawn, compute, names, words_in)
+    while len(old.groups) < len(sentences):
+        room = len(old.groups)
+        drawn = read_drawn(drawn.path, _with_one_more(drawn, old, names))
+        names |= _hold_places(drawn, called)
+        old = assigned(drawn, compute, names, words_in)
+        if len(old.groups) <= room:
+            raise InputError(
+                f"{drawn.path}: has room for {room} of {len(sentences)} sentences. Choose some with "
+                f"--sheet {sentences[0][0]!r}, or add frames with titles for the others."
+            )
+    called = names
     made = Assigned(labels=old.labels, left=old.left)
     for group, (name, table) in zip(old.groups, sentences):
         weights = {
@@ -118,6 +134,35 @@ def grown(
             for (row, column), value in _grid(frame.place, values):
                 cells[row, column] = Filled(float(value))
     return result
+
+
+def _with_one_more(drawn: DrawnBook, made: Assigned, called: Mapping[str, str]) -> bytes:
+    """The workbook with the frames of its last sentence once more: as far from that as it is from the
+    one before it, or below it if it is the only one."""
+    last = made.groups[-1]
+    place = last.input.place
+    sheet = next(one for one in drawn.sheets if one.name == place.sheet)
+    page = Cells(sheet)
+    before = [group.input.place for group in made.groups[:-1] if group.input.place.sheet == sheet.name]
+    frames = _frames(made, len(made.groups) - 1)
+    titles = [tag.row for tag, n in made.labels if n == len(made.groups) - 1]
+    titles += [
+        title.row
+        for title in titles_of(sheet, called)
+        if any(distance(title, *box(frame.place)) is not None for frame in frames)
+        and title.row >= place.row - FURTHEST
+    ]
+    labels = [labels_of(page, frame.place) for frame in frames]
+    top = min([*titles, *(f.place.row - above for f, (_, (_, above)) in zip(frames, labels))])
+    left = min(f.place.column - aside for f, ((_, aside), _) in zip(frames, labels))
+    bottom = max(frame.place.last_row for frame in frames)
+    if before and before[-1].row == place.row:
+        step = 0, place.column - before[-1].column
+        area = top, left, max(row for row, _ in sheet.styles), left + step[1] - 1
+    else:
+        step = (place.row - before[-1].row if before else bottom - top + 3), 0
+        area = top, 1, top + step[0] - 1, max(column for _, column in [*sheet.styles, *sheet.values])
+    return repeated(drawn, sheet, area, step)
 
 
 def _grid(place: Place, values: Iterable[Iterable[float]]) -> Iterator[tuple[Cell, float]]:

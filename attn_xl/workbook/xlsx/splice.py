@@ -269,7 +269,7 @@ def _cell(row: int, column: int, cell: Filled, prefix: str, style: bytes) -> str
     look = style.decode() if cell.style is None else str(cell.style or "")
     start = f'<{p}c r="{place}"' + (f' s="{look}"' if look else "")
     if cell.value is None:
-        return f"{start}/>"
+        return f"{start}><{p}f>{escaped(cell.formula)}</{p}f></{p}c>" if cell.formula else f"{start}/>"
     if not cell.formula and isinstance(cell.value, str):
         text = f'<{p}t xml:space="preserve">{escaped(cell.value)}</{p}t>'
         return f'{start} t="inlineStr"><{p}is>{text}</{p}is></{p}c>'
