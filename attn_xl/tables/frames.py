@@ -218,7 +218,8 @@ def step_called(text: str, called: Mapping[str, str]) -> tuple[str, bool] | None
     layer, number = re.match(r"(?:[A-Za-z]+\d*\.)*", name), re.search(r"(?:_\d+)*$", name)
     base = name[layer.end() : number.start()] if layer and number else ""
     if layer and number and base and (layer[0] or number[0]):
-        named = called.get(base.casefold()) or (step_named(base) or ("",))[0]
+        own = called.get(f".{base}".casefold(), "") if layer[0] else ""
+        named = own or called.get(base.casefold()) or (step_named(base) or ("",))[0]
         if named and not weight_label(name):
             return f"{layer[0]}{named}{number[0]}", False
     return step_named(text)

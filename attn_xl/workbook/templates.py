@@ -138,8 +138,6 @@ def is_arrangement(path: Path) -> bool:
     from attn_xl.spreadsheets.drawn import read_drawn
     from attn_xl.tables.own_names import says_where
 
-    if path.parent == shipped()[DEFAULT].parent:
-        return False
     content = content_of(path)
     if not content.startswith(b"PK") or b"attn title" in unpacked(path, content, _is_styles).get(
         _STYLES, b""

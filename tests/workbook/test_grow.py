@@ -26,6 +26,7 @@ from attn_xl.tables.frames import values_in
 from attn_xl.tables.labels import Table
 from attn_xl.tables.survey import Tables
 from attn_xl.workbook.filling.author import fill_file
+from attn_xl.workbook.templates import find_template
 from attn_xl.workbook.xlsx.moved import Both, Moves, formula_moved, moved
 
 WORDS = ["the", "quick", "brown", "fox", "jumps", "over", "a", "lazy", "dog", "but", "then", "sleeps"]
@@ -173,7 +174,9 @@ def test_learned_weights_come_from_the_input_or_from_the_template(tmp_path: Path
     np.testing.assert_allclose(values, naive_attention(q, k, v)[1], rtol=1e-12)
     labels = [openpyxl.load_workbook(out).active.cell(3, c).value for c in range(1, 60)]
     assert labels.count("c") == 3
-    with pytest.raises(InputError, match="W_Q"):  # three rows do not fit five dimensions
+    with pytest.raises(
+        InputError, match="--set random-weights=1"
+    ):  # three rows do not fit five dimensions
         fill_file(template, {}, tables=Tables(Path("new.xlsx"), {"s": x}, {}))
 
 
@@ -286,3 +289,39 @@ def test_the_command(tmp_path: Path, capsys: Any) -> None:
         main(["fill", str(template), "--sheet", "pets", "-o", str(out), "--force"])
     assert end.value.code == 2
     assert "--sheet needs --input" in capsys.readouterr().err
+
+
+FIGURES = (
+    "one-sentence",
+    "two-contexts",
+    "learned-weights",
+    "two-heads",
+    "dot-product",
+    "encoder-block",
+)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_the_figures_that_come_along(name: str, tmp_path: Path) -> None:
+    """Each is completed by `fill`, fits a page, and takes two other sentences of other sizes."""
+    template = find_template(name)
+    completed = fill_file(template, {})
+    assert not completed.attention
+    blank = [frame for _, frame, count in completed.filling.frames if not count]
+    assert not blank
+    (tmp_path / "own.xlsx").write_bytes(completed.content)
+    verify(tmp_path / "own.xlsx")
+    book = openpyxl.load_workbook(template)
+    assert book["Figure"].sheet_properties.pageSetUpPr.fitToPage
+    assert book["Figure"].page_setup.fitToHeight == 1
+    dims = 3 if name == "two-heads" else 4  # its own weights fit three
+    sentences = {"a": sentence(WORDS[:7], dims), "b": sentence(WORDS[7:], dims, 5)}
+    tables = Tables(tmp_path / "new.xlsx", sentences, {})
+    options = {"random_weights": 3} if name == "learned-weights" else {}
+    written = fill_file(template, options, tables=tables)
+    assert not written.attention
+    assert len(written.filling.frames) == len(completed.filling.frames) * (
+        1 if name == "two-contexts" else 2
+    )
+    (tmp_path / "own.xlsx").write_bytes(written.content)
+    verify(tmp_path / "own.xlsx")

@@ -115,7 +115,7 @@ def fill_file(
         settings = Settings.resolve(dict(options), told, where)
         return next(iter(attend(tables, settings).graphs.values()))
 
-    known = {one.symbol.casefold(): one.symbol for one in _steps()}
+    known = {name: step.symbol for step in _steps() for name in _spelled(step)}
     known |= {name: _step(step) for name, step in (called or {}).items()}
     if tables is None:
         filling = fill(drawn, assigned(drawn, compute, known, words_in))
@@ -129,11 +129,17 @@ def fill_file(
 
 
 def _steps() -> Iterator[Step]:
-    """The steps whose titles are read as they are spelled here, such as Residual and Hidden."""
+    """The steps whose titles are read as they are spelled here."""
     for module in (steps, encoder_steps, recurrent_steps):
         for step in module.NAMED.values():
-            if isinstance(step, Step) and not step.helper and step_named(step.symbol) is None:
+            if isinstance(step, Step) and not step.helper:
                 yield step
+
+
+def _spelled(step: Step) -> list[str]:
+    """How a title names a step: after the name of its layer, and alone if that means no other step."""
+    alone = step.symbol.casefold()
+    return [f".{alone}"] if step_named(step.symbol) else [f".{alone}", alone]
 
 
 def _step(name: str) -> str:

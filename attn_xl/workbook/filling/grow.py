@@ -6,8 +6,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from attn_xl.errors import InputError
+from attn_xl.labelled import Labelled
 from attn_xl.models import steps
 from attn_xl.spreadsheets.addresses import Place, address, quoted
 from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet, read_drawn
@@ -21,7 +23,6 @@ from attn_xl.tables.frames import (
     labels_of,
     titles_of,
 )
-from attn_xl.tables.labels import Table
 from attn_xl.tables.own_names import DIMENSIONS, WORDS, called_in, tags_of
 from attn_xl.tables.roles import WordsIn, weight_label
 from attn_xl.tables.survey import Tables
@@ -102,17 +103,31 @@ def grown(
     called = names
     made = Assigned(labels=old.labels, left=old.left)
     for group, (name, table) in zip(old.groups, sentences):
-        weights = {
-            step: (frame, tables.weights.get(step, own)) for step, (frame, own) in group.weights.items()
+        fit = len(table.columns) == len(group.table.columns)
+        theirs = {step: own for step, (_, own) in group.weights.items() if fit}
+        given = Tables(drawn.path, {name: table}, {**theirs, **tables.weights})
+        graph = compute(given, not shows_plain_exponentials(group))
+        for step, (frame, there) in group.weights.items():
+            if step not in graph:
+                raise InputError(
+                    f"{frame.where}: {step} of the template is {there.shape[0]} x "
+                    f"{there.shape[1]}, but {name!r} has {len(table.columns)} dimensions. Give {step} "
+                    "in the input, or generate it: --set random-weights=1."
+                )
+        used: dict[str, tuple[Frame, Any]] = {
+            step: (frame, graph[step]) for step, (frame, _) in group.weights.items()
         }
-        given = {**tables.weights, **{step: one for step, (_, one) in weights.items()}}
-        made.groups.append(replace(group, name=name, table=table, weights=weights))
-        own = Tables(drawn.path, {name: table}, given)
-        made.graphs.append(compute(own, not shows_plain_exponentials(group)))
+        made.groups.append(replace(group, name=name, table=table, weights=used))
+        made.graphs.append(graph)
     places = [_frames(old, n) for n in range(len(old.groups))]
-    sizes = {frame: _size(made, n, frame) for n in range(len(made.groups)) for frame in places[n]}
+    sizes = {
+        frame: _size(made, n, frame)
+        for n in range(len(made.groups))
+        for frame in places[n]
+        if frame.step in made.graphs[n]
+    }
     alike = {frame.step: size for frame, size in sizes.items()}
-    for frame in (frame for frames in places[len(made.groups) :] for frame in frames):
+    for frame in (frame for frames in places for frame in frames if frame not in sizes):
         sizes[frame] = alike.get(frame.step, (frame.place.rows, frame.place.columns))
     moves = _moves(drawn, sizes, _label_bands(made))
     after = read_drawn(drawn.path, moved(drawn, moves))
@@ -224,18 +239,16 @@ def _frames(made: Assigned, n: int) -> list[Frame]:
     return [group.input, *(frame for frame, _ in group.weights.values()), *group.frames]
 
 
-def _shape(made: Assigned, n: int, frame: Frame) -> Table | None:
-    group = made.groups[n]
-    if frame is group.input:
-        return group.table
-    return next((table for own, table in group.weights.values() if own is frame), None)
+def _matrix(made: Assigned, n: int, frame: Frame) -> Labelled | None:
+    """What a frame holds; None if a model without its weights does not have it."""
+    return made.groups[n].table if frame is made.groups[n].input else made.graphs[n].get(frame.step)
 
 
 def _size(made: Assigned, n: int, frame: Frame) -> tuple[int, int]:
     """How many rows and columns of a sheet a frame needs now."""
-    given = _shape(made, n, frame)
-    shape = given.values.shape if given is not None else made.graphs[n][frame.step].shape
-    rows, columns = shape
+    matrix = _matrix(made, n, frame)
+    assert matrix is not None
+    rows, columns = matrix.values.shape
     return (columns, rows) if frame.turned else (rows, columns)
 
 
@@ -432,8 +445,9 @@ def _patch(at: int, size: int, old: int) -> int:
 
 
 def _labels_now(made: Assigned, n: int, frame: Frame) -> tuple[Sequence[str], Sequence[str]]:
-    given = _shape(made, n, frame)
-    matrix = given if given is not None else made.graphs[n][frame.step]
+    matrix = _matrix(made, n, frame)
+    if matrix is None:
+        return (), ()
     return (matrix.columns, matrix.rows) if frame.turned else (matrix.rows, matrix.columns)
 
 
