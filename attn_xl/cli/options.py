@@ -80,7 +80,9 @@ Output = Annotated[
 Template = Annotated[
     str,
     option(
-        help="A look (article, print), a figure (one-sentence, ...), or your own workbook.", metavar="FILE", complete=template_names
+        help="A look (article, print), a figure (one-sentence, ...), or your own workbook.",
+        metavar="FILE",
+        complete=template_names,
     ),
 ]
 Plain = Annotated[bool, option("--plain", help="Omit the Controls sheet and all charts.")]

@@ -12,6 +12,7 @@ import openpyxl
 import pytest
 from authors import DESK, PETS, STEPS, AuthorSheet, numbers, saved, two_contexts
 from conftest import alike, by_libreoffice, differences_libreoffice, naive_attention, thorough, verify
+from engines import IronCalc
 
 import attn_xl
 from attn_xl.cli.main import main
@@ -19,6 +20,7 @@ from attn_xl.errors import InputError
 from attn_xl.spreadsheets.drawn import read_drawn
 from attn_xl.tables.frames import step_called, values_in
 from attn_xl.workbook.filling.author import FilledBook, fill_file
+from attn_xl.workbook.filling.fill import as_she_writes
 
 X, Y = numbers(PETS), numbers(DESK, seed=2)
 
@@ -450,3 +452,30 @@ def test_inspect_lists_the_frames_without_writing(tmp_path: Path, capsys: Any) -
     assert "Frames that attn-xl fill completes:" in out
     assert "Attention!C24:G28  Scaled   25 blank   the title 'Scaled = Scores / sqrt(d)' and its" in out
     assert not [path for path in tmp_path.iterdir() if "filled" in path.name]
+
+
+@pytest.mark.parametrize("across", [False, True])
+def test_products_are_written_as_the_author_writes_them(across: bool, tmp_path: Path) -> None:
+    path = two_contexts(tmp_path / "own.xlsx", [], across=across)
+    book = openpyxl.load_workbook(path)
+    sheet, array = book.active, openpyxl.worksheet.formula.ArrayFormula
+    scores, output = ("C13", "C40") if across else ("C15", "C42")
+    x, y = ("TRANSPOSE(C6:C8),C6:C8", "C6:G6,C31:C35") if across else (
+        "C6:E6,TRANSPOSE(C6:E6)", "C33:G33,C6:C10")  # fmt: skip
+    sheet[scores] = array(scores, f"=MMULT({x})")
+    sheet[output] = f"=MMULT({y})"
+    book.save(path)
+    result = fill_file(path, {})
+    cells = result.filling.cells["Attention"]
+    ours = [cells[cell] for cell in ([(13, 4), (40, 4)] if across else [(15, 4), (42, 4)])]
+    assert [(one.formula.partition("(")[0], one.array) for one in ours] == [
+        ("MMULT", True),
+        ("MMULT", False),
+    ]
+    (tmp_path / "out.xlsx").write_bytes(result.content)
+    engine = IronCalc(tmp_path / "out.xlsx")
+    for (row, column), one in cells.items():
+        assert engine.value("Attention", row, column) == pytest.approx(one.value, rel=1e-12)
+    assert as_she_writes("SUM(MMULT($C33:$G33,C$6:C$10))", frozenset({"SUMPRODUCT"})) == (
+        "SUMPRODUCT($C33:$G33,TRANSPOSE(C$6:C$10))", True
+    )  # fmt: skip

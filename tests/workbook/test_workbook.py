@@ -412,7 +412,7 @@ def test_a_file_that_is_no_template_is_refused(write: Write, tmp_path: Path) -> 
     (tmp_path / "text.xlsx").write_text("no workbook")
     with pytest.raises(attn_xl.InputError, match=r"text\.xlsx: cannot be read as a template"):
         write(SAMPLES / "politics.xlsx", template=tmp_path / "text.xlsx")
-    with pytest.raises(attn_xl.CallError, match="article, .* print"):
+    with pytest.raises(attn_xl.CallError, match=r"article, .* print"):
         write(SAMPLES / "politics.xlsx", template="artcle")
 
 

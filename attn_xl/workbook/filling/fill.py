@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -71,8 +72,9 @@ def fill(drawn: DrawnBook, made: Assigned, anew: bool = False) -> Filling:
     filling = Filling(left=made.left)
     name = unique(STEPS, {sheet.casefold() for sheet in drawn.book.grids})
     behind = StepsSheet(name)
+    hers = _functions(drawn, made)
     for number, (group, graph) in enumerate(zip(made.groups, made.graphs)):
-        sentence = Sentence(drawn, group, graph, behind, anew)
+        sentence = Sentence(drawn, group, graph, behind, anew, hers)
         _fill_group(sentence, filling)
         for tag in (tag for tag, own in made.labels if own == number):
             filling.cells.setdefault(tag.sheet, {}).update(_labels(sentence, tag))
@@ -119,9 +121,15 @@ class Sentence:
     """
 
     def __init__(
-        self, drawn: DrawnBook, group: Group, graph: Graph, behind: StepsSheet, anew: bool
+        self,
+        drawn: DrawnBook,
+        group: Group,
+        graph: Graph,
+        behind: StepsSheet,
+        anew: bool,
+        hers: Mapping[str, frozenset[str]],
     ) -> None:
-        self.anew = anew
+        self.anew, self.hers = anew, hers
         self.drawn, self.group, self.graph, self.behind = drawn, group, graph, behind
         self.sheets = {sheet.name: sheet for sheet in drawn.sheets}
         self.frames: dict[Node, list[Frame]] = {}
@@ -286,7 +294,43 @@ class Sentence:
                 down, across = (j, i) if frame.turned else (i, j)
                 cell = home.row + down, home.column + across
                 formula = "" if clone is None else patterns[kind][j](cell[0])
-                yield cell, Filled(float(numbers[i, j]), formula)
+                formula, array = as_she_writes(formula, self.hers.get(frame.step, frozenset()))
+                yield cell, Filled(float(numbers[i, j]), formula, array=array)
+
+
+_OF_ROWS = re.compile(r"SUMPRODUCT\(([^(),]+),([^(),]+)\)")
+_OF_BOTH = re.compile(r"SUM\(MMULT\(([^(),]+),([^(),]+)\)\)")
+_CALL = re.compile(r"\b(SUMPRODUCT|SUM\(MMULT|MMULT)\(")
+
+
+def _functions(drawn: DrawnBook, made: Assigned) -> dict[str, frozenset[str]]:
+    """The functions with which an author writes the products of each step."""
+    sheets = {sheet.name: sheet for sheet in drawn.sheets}
+    found: dict[str, set[str]] = {}
+    for frame in (frame for group in made.groups for frame in group.frames):
+        place, formulas = frame.place, sheets[frame.place.sheet].formulas
+        for cell in ((place.row, place.column), (place.last_row, place.last_column)):
+            if cell in formulas:
+                found.setdefault(frame.step, set()).update(_CALL.findall(formulas[cell].text))
+    return {step: frozenset(names) for step, names in found.items() if names}
+
+
+def as_she_writes(formula: str, hers: frozenset[str]) -> tuple[str, bool]:
+    """A product in the function that an author uses for it elsewhere, and whether that takes an array
+    formula."""
+    rows, both = _OF_ROWS.fullmatch(formula), _OF_BOTH.fullmatch(formula)
+    if rows and hers == {"MMULT"}:
+        first, _, last = rows[2].replace("$", "").rpartition("!")[2].partition(":")
+        upright = first.rstrip("0123456789") == last.rstrip("0123456789")
+        left, right = (
+            (f"TRANSPOSE({rows[1]})", rows[2]) if upright else (rows[1], f"TRANSPOSE({rows[2]})")
+        )
+        return f"MMULT({left},{right})", True
+    if both and hers == {"MMULT"}:
+        return f"MMULT({both[1]},{both[2]})", False
+    if both and hers == {"SUMPRODUCT"}:
+        return f"SUMPRODUCT({both[1]},TRANSPOSE({both[2]}))", True
+    return formula, False
 
 
 class WholeSoftmax(MadeBy):

@@ -29,11 +29,13 @@ class Filled:
 
     Attributes:
         style: the number of another style for the cell; None keeps its own.
+        array: whether it is an array formula, which Excel 2010 computes with Ctrl+Shift+Enter.
     """
 
     value: float | str | None
     formula: str = ""
     style: int | None = None
+    array: bool = False
 
 
 Cells = Mapping[tuple[int, int], Filled]
@@ -275,7 +277,8 @@ def _cell(row: int, column: int, cell: Filled, prefix: str, style: bytes) -> str
         return f'{start} t="inlineStr"><{p}is>{text}</{p}is></{p}c>'
     kind = ' t="str"' if isinstance(cell.value, str) else ""
     value = escaped(cell.value) if isinstance(cell.value, str) else _number(cell.value)
-    formula = f"<{p}f>{escaped(cell.formula)}</{p}f>" if cell.formula else ""
+    array = f' t="array" ref="{place}"' if cell.array else ""
+    formula = f"<{p}f{array}>{escaped(cell.formula)}</{p}f>" if cell.formula else ""
     return f"{start}{kind}>{formula}<{p}v>{value}</{p}v></{p}c>"
 
 
