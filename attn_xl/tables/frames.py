@@ -242,13 +242,11 @@ def distance(title: Title, row: int, column: int, rows: int, columns: int) -> fl
 
 def is_label(cells: Cells, title: Title, row: int, column: int, rows: int, columns: int) -> bool:
     """Whether a text is one of the labels of a rectangle: a word that is spelled like a step."""
-    above = title.row == row - 1 and column <= title.column < column + columns
-    if above and columns == 1:
-        return cells.texts(row - 2, column - 1, 1, 2) > 0
-    beside = title.column == column - 1 and row <= title.row < row + rows > row + 1
-    return (above and bool(cells.labels(row - 1, column, 1, columns))) or (
-        beside and bool(cells.labels(row, column - 1, rows, 1))
-    )
+    (left, aside), (above, up) = labels_of(cells, Place("", row, column, rows, columns))
+    if above and title.row == row - up and column <= title.column < column + columns:
+        return columns > 1 or cells.texts(title.row - 1, column - 1, 1, 2) > 0
+    beside = title.column == column - aside and row <= title.row < row + rows
+    return bool(left) and beside and rows > 1
 
 
 def tables_given(

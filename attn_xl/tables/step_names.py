@@ -22,7 +22,7 @@ SPELLINGS = {
     "Softmax.Maximum": "maximum max rowmaximum rowmax maxima",
     "Softmax.Exponentials": "exponentials exponential exp exponents e^x exp(x)",
     "Softmax.Sum": "sum sums rowsum rowsums Σ Σr[i]",
-    "Output": "output outputs z context contextvector contextvectors attentionoutput result "
+    "Output": "output outputs outputz z context contextvector contextvectors attentionoutput result "
     "attentionweightedfeatures newembeddings contextualembeddings updatedembeddings",
     "d_k": "dk d_k keydims keydimensions",
 }

@@ -254,10 +254,7 @@ def _assign(made: Assigned, pages: Mapping[str, Cells], titles: Sequence[Title])
     further titles of a matrix a place for a copy."""
     taken = [group.input.place for group in made.groups]
     taken += [frame.place for group in made.groups for frame, _ in group.weights.values()]
-    words = {
-        word.casefold() for group in made.groups for word in (*group.table.rows, *group.table.columns)
-    }
-    titles = [title for title in titles if title.place or title.text.strip().casefold() not in words]
+    titles = [title for title in titles if title.place or not _is_word(title, pages, made.groups)]
     titles = [_of_plain_sum(title, made.graphs) for title in titles]
     offers = sorted(_offers(made, pages, titles, taken), key=lambda offer: offer.rank)
     done: set[Title] = set()
@@ -274,23 +271,42 @@ def _assign(made: Assigned, pages: Mapping[str, Cells], titles: Sequence[Title])
             signs = f" and its {', '.join(one.signs)}" if one.signs else " and its size"
             by = offer.title.text if offer.title.place else f"the title {offer.title.text!r}{signs}"
             group.frames.append(Frame(step, one.place, one.turned, by))
-    known = {frame.step for group in made.groups for frame in group.frames}
-    known |= {step for group in made.groups for step in group.weights} | {
-        steps.INPUT.symbol,
-        steps.KEY_WIDTH.symbol,
-    }
+    named: set[tuple[int, str]] = set()
     for title in titles:
-        if title not in done and title.text.startswith("{{"):
+        if title in done:
+            continue
+        n = _nearest(made, title)
+        group, graph = made.groups[n], made.graphs[n]
+        if title.text.startswith("{{"):
             raise InputError(
-                f"{title.where}: {title.text} has no matrix here. The model has "
-                f"{', '.join(name for name in made.graphs[_nearest(made, title)])}."
+                f"{title.where}: {title.text} has no matrix here. The model has {', '.join(graph)}."
             )
-        computed = title.step in SPELLINGS or any(title.step in graph for graph in made.graphs)
-        if title not in done and title.step not in known and computed:
-            known.add(title.step)
+        known = {frame.step for frame in group.frames} | group.weights.keys()
+        known |= {steps.INPUT.symbol, steps.KEY_WIDTH.symbol}
+        known |= {step for number, step in named if number == n}
+        named.add((n, title.step))
+        if title.step not in known and (title.step in SPELLINGS or title.step in graph):
             made.left.append(
                 f"{title.where}: {title.text!r} names {title.step}, but no frame for it is near."
             )
+
+
+def _is_word(title: Title, pages: Mapping[str, Cells], groups: Sequence[Group]) -> bool:
+    """Whether a text is a word, or a dimension, among the others of its sentence."""
+    values = pages[title.sheet].sheet.values
+    for labels in (labels for group in groups for labels in (group.table.rows, group.table.columns)):
+        words = {label.casefold() for label in labels}
+        if title.text.strip().casefold() not in words:
+            continue
+        for down, across in ((1, 0), (0, 1)):
+            run = 1
+            for way in (1, -1):
+                row, column = title.row + way * down, title.column + way * across
+                while str(values.get((row, column), "")).strip().casefold() in words:
+                    run, row, column = run + 1, row + way * down, column + way * across
+            if run >= len(labels):
+                return True
+    return False
 
 
 def _of_plain_sum(title: Title, graphs: Sequence[Graph]) -> Title:
