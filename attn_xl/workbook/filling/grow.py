@@ -21,6 +21,7 @@ from attn_xl.tables.frames import (
     box,
     distance,
     labels_of,
+    tables_given,
     titles_of,
 )
 from attn_xl.tables.own_names import DIMENSIONS, WORDS, called_in, tags_of
@@ -160,12 +161,15 @@ def _with_one_more(drawn: DrawnBook, made: Assigned, called: Mapping[str, str]) 
     page = Cells(sheet)
     before = [group.input.place for group in made.groups[:-1] if group.input.place.sheet == sheet.name]
     frames = _frames(made, len(made.groups) - 1)
+    others = [frame.place for n in range(len(made.groups) - 1) for frame in _frames(made, n)]
+    above_it = max((one.last_row for one in others if one.last_row < place.row), default=0)
     titles = [tag.row for tag, n in made.labels if n == len(made.groups) - 1]
     titles += [
         title.row
         for title in titles_of(sheet, called)
         if any(distance(title, *box(frame.place)) is not None for frame in frames)
         and title.row >= place.row - FURTHEST
+        and title.row > above_it
     ]
     labels = [labels_of(page, frame.place) for frame in frames]
     top = min([*titles, *(f.place.row - above for f, (_, (_, above)) in zip(frames, labels))])
@@ -193,8 +197,9 @@ def _hold_places(drawn: DrawnBook, called: Mapping[str, str]) -> dict[str, str]:
     for sheet in drawn.sheets:
         kept = dict(sheet.values)
         tags = list(tags_of(sheet, str(drawn.path), own))
-        cells = Cells(sheet)
-        for title in [*tags, *titles_of(sheet, own)]:
+        cells, titles = Cells(sheet), list(titles_of(sheet, own))
+        filled = {frame.step for frame, _ in tables_given(sheet, cells, titles, "").values()}
+        for title in [*tags, *(title for title in titles if title.step not in filled)]:
             if title.step != steps.INPUT.symbol and weight_label(title.step) is None:
                 continue
             region = _blank_region(sheet, cells, title)
