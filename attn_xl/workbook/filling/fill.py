@@ -283,19 +283,22 @@ class Sentence:
             if clone is not None and plain
             else range(node.shape[0])
         )
-        patterns: dict[object, list[Callable[[int], str]]] = {}
+        hers = self.hers.get(frame.step, frozenset())
+        patterns: dict[object, list[tuple[Callable[[int], str], bool]]] = {}
         for i, kind in enumerate(kinds):
             if not wanted[i].any():
                 continue
             if clone is not None and kind not in patterns:
                 own = PlacedOperand(blocks, clone, home, i, {}, frame.turned)
-                patterns[kind] = [split_at_rows(own.formula(j)) for j in range(node.shape[1])]
+                written = (as_she_writes(own.formula(j), hers) for j in range(node.shape[1]))
+                patterns[kind] = [(split_at_rows(text), array) for text, array in written]
+            values = numbers[i].tolist()
             for j in np.flatnonzero(wanted[i]).tolist():
                 down, across = (j, i) if frame.turned else (i, j)
                 cell = home.row + down, home.column + across
-                formula = "" if clone is None else patterns[kind][j](cell[0])
-                formula, array = as_she_writes(formula, self.hers.get(frame.step, frozenset()))
-                yield cell, Filled(float(numbers[i, j]), formula, array=array)
+                formula, array = patterns[kind][j] if clone is not None else (str, False)
+                text = formula(cell[0]) if clone is not None else ""
+                yield cell, Filled(values[j], text, None, array)
 
 
 _OF_ROWS = re.compile(r"SUMPRODUCT\(([^(),]+),([^(),]+)\)")

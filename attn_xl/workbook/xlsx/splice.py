@@ -7,10 +7,10 @@ import io
 import re
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 
 from attn_xl.errors import InputError
+from attn_xl.records import record
 from attn_xl.spreadsheets.addresses import address, parse_area, split_address
 from attn_xl.spreadsheets.drawn import CELL, ROW, DrawnBook, attribute, data_of
 from attn_xl.spreadsheets.ooxml import Package
@@ -19,11 +19,12 @@ from .rows import escaped
 
 _CALC = re.compile(rb"<((?:\w+:)?)calcPr\b([^>]*?)/?>")
 _BEFORE_CALC = ("sheets", "functionGroups", "externalReferences", "definedNames")
+_BLANK = re.compile(rb'<c r="([A-Z]+)\d+"(?: s="(\d+)")?(?: t="n")? ?/>')
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 _SHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Filled:
     """What a cell gets: a number or a text, and the formula that gives it; None leaves it blank.
 
@@ -210,7 +211,7 @@ def _spanning(head: bytes, cells: Cells) -> bytes:
     area = parse_area(found[2].decode()) if found else None
     if found is None or area is None:
         return head
-    rows, columns = zip(*cells, area[1][:2], area[1][2:])
+    rows, columns = ({cell[axis] for cell in (*cells, area[1][:2], area[1][2:])} for axis in (0, 1))
     span = f"{address(min(rows), min(columns))}:{address(max(rows), max(columns))}"
     if parse_area(span) == area:
         return head
@@ -236,6 +237,19 @@ def _edited(
     row = int(attribute(found[2], b"r"))
     own = attribute(found[2], b"s") if attribute(found[2], b"customFormat") in (b"1", b"true") else b""
     inner, pieces = found[4] or b"", list[bytes]()
+    left = dict(cells)
+
+    def blank(cell: re.Match[bytes]) -> bytes:
+        filled = left.pop(_column(cell[1]), None)
+        if filled is None:
+            return cell[0]
+        return _cell(row, _column(cell[1]), filled, prefix, cell[2] or b"").encode()
+
+    if not prefix and inner.count(b"/>") >= len(cells):
+        replaced = _BLANK.sub(blank, inner)
+        if not left:  # each has an empty cell of its own
+            attributes = re.sub(rb'\s+spans="[^"]*"', b"", found[2])
+            return b"<row%b>%b</row>" % (attributes, replaced)
     waiting = sorted(cells)
     done = last = 0
 
