@@ -72,7 +72,7 @@ class Frame:
         step: the matrix.
         place: the cells of its numbers.
         turned: whether the sheet shows its transpose: words in columns.
-        by: what it was recognised by.
+        by: what it was recognized by.
     """
 
     step: str

@@ -27,7 +27,7 @@ SPELLINGS = {
     "d_k": "dk d_k keydims keydimensions",
 }
 """The spellings of each step, without spaces and in lower case."""
-_BY_SPELLING = {
+BY_SPELLING = {
     unicodedata.normalize("NFKC", spelling).casefold(): step
     for step, spellings in SPELLINGS.items()
     for spelling in spellings.split()
@@ -87,11 +87,11 @@ def _step(text: str) -> tuple[str, bool] | None:
         compact = re.sub(r"[\s_\-–']+", "", _TIMES.sub("*", form)).casefold()
         if not compact:
             continue
-        if found := _BY_SPELLING.get(compact):
+        if found := BY_SPELLING.get(compact):
             return found, False
         if (
             compact.endswith("^t")
-            and (found := _BY_SPELLING.get(compact[:-2]))
+            and (found := BY_SPELLING.get(compact[:-2]))
             and "q" not in compact[:-3]
         ):
             return found, True

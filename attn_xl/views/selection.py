@@ -10,6 +10,7 @@ from attn_xl.graph.node import Node
 from attn_xl.models.computation import Computation
 from attn_xl.models.steps import COMPARED_ENDS
 from attn_xl.settings import COMPARE, CONTROLS
+from attn_xl.tables.step_names import BY_SPELLING
 
 MOST_NAMES = 40
 """Step names that an error lists in full."""
@@ -124,7 +125,10 @@ class Steps:
         if same:
             return same
         levels = self._forms if parts else self._forms[:3]
-        return next((forms[name.casefold()] for forms in levels if name.casefold() in forms), [])
+        found = next((forms[name.casefold()] for forms in levels if name.casefold() in forms), [])
+        front, dot, own = name.rpartition(".")
+        meant = "" if found else BY_SPELLING.get(own.casefold(), "")  # as authors call it: Attention
+        return self.known(f"{front}{dot}{meant}") if meant and meant != own else found
 
     def unknown(self, name: str) -> CallError:
         """The error for an unknown name."""

@@ -11,7 +11,15 @@ import numpy as np
 import openpyxl
 import pytest
 from authors import DESK, PETS, STEPS, AuthorSheet, numbers, saved, two_contexts
-from conftest import alike, by_libreoffice, differences_libreoffice, naive_attention, thorough, verify
+from conftest import (
+    SAMPLES,
+    alike,
+    by_libreoffice,
+    differences_libreoffice,
+    naive_attention,
+    thorough,
+    verify,
+)
 from engines import IronCalc
 
 import attn_xl
@@ -479,3 +487,37 @@ def test_products_are_written_as_the_author_writes_them(across: bool, tmp_path: 
     assert as_she_writes("SUM(MMULT($C33:$G33,C$6:C$10))", frozenset({"SUMPRODUCT"})) == (
         "SUMPRODUCT($C33:$G33,TRANSPOSE(C$6:C$10))", True
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("same_words", [True, False])
+def test_frames_on_a_sheet_of_their_own_belong_to_the_sentence_of_their_labels(
+    same_words: bool, tmp_path: Path
+) -> None:
+    made = openpyxl.Workbook()
+    for words, name in ((PETS, "one"), (PETS if same_words else DESK, "two")):
+        AuthorSheet(made.create_sheet(name)).block(2, 2, "Input", words, ("a", "b", "c"), X)
+    AuthorSheet(made.create_sheet("Steps of two")).block(2, 2, "Scores", PETS if same_words else DESK,
+                                                         PETS if same_words else DESK)  # fmt: skip
+    result = fill_file(saved(made, tmp_path / "own.xlsx"), {})
+    if same_words:
+        assert "'Steps of two'!B2: 'Scores' may belong to one or two. Move it" in result.attention[0]
+        assert not result.filling.frames
+    else:
+        ((group, _, count),) = result.filling.frames
+        assert (group.name, count) == ("two", 25)
+
+
+def test_links_to_other_workbooks_are_kept_and_said(tmp_path: Path) -> None:
+    path = two_contexts(tmp_path / "own.xlsx", [])
+    with zipfile.ZipFile(path, "a") as package:
+        package.writestr("xl/externalLinks/externalLink1.xml", "<externalLink/>")
+    book = fill_file(path, {})
+    assert book.report()[0] == "Its links to other workbooks were kept; nothing was read there."
+    assert "externalLink1" in str(zipfile.ZipFile(io.BytesIO(book.content)).namelist())
+
+
+def test_show_knows_the_names_that_authors_use(capsys: Any) -> None:
+    main_ok(["show", str(SAMPLES / "mouse.xlsx"), "pets.Attention", "Z"])
+    out = capsys.readouterr().out
+    assert "pets.Softmax = softmax(" in out
+    assert "desk.Output = Softmax" in out

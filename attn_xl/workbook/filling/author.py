@@ -35,11 +35,13 @@ class FilledBook:
         content: its bytes.
         filling: what was filled in and found.
         sheets: the names of its sheets, in order.
+        linked: whether it refers to other workbooks.
     """
 
     content: bytes
     filling: Filling
     sheets: tuple[str, ...]
+    linked: bool
 
     @property
     def summary(self) -> str:
@@ -57,14 +59,15 @@ class FilledBook:
         return [*self.filling.differs, *self.filling.closed, *self.filling.left]
 
     def report(self) -> list[str]:
-        """A line for each frame: where it is, its step, what was done, how it was recognised."""
+        """A line for each frame: where it is, its step, what was done, how it was recognized."""
         frames = sorted(self.filling.frames, key=lambda one: (one[1].place.row, one[1].place.column))
         frames.sort(key=lambda one: self.sheets.index(one[1].place.sheet))
         rows = [
             (frame.where, _spoken(frame), _done(frame, count), frame.by) for _, frame, count in frames
         ]
         widths = [max((len(row[n]) for row in rows), default=0) for n in range(3)]
-        return [
+        links = ["Its links to other workbooks were kept; nothing was read there."] * self.linked
+        return links + [
             "  ".join([*(text.ljust(width) for text, width in zip(row, widths)), row[3]])
             for row in rows
         ]
@@ -125,7 +128,8 @@ def fill_file(
         drawn, filling = larger.drawn, fill(larger.drawn, larger.made, anew=True)
         written = larger.with_formulas(filling.cells)
     names = tuple(sheet.name for sheet in drawn.sheets)
-    return FilledBook(spliced(drawn, written, filling.steps), filling, names)
+    linked = any("externalLinks/" in part for part in drawn.package.parts)
+    return FilledBook(spliced(drawn, written, filling.steps), filling, names, linked)
 
 
 def _steps() -> Iterator[Step]:

@@ -43,7 +43,7 @@ class Filling:
         frames: for each frame its sentence, and how many of its cells were filled.
         differs: where the author's own numbers are not those of the paper, in words.
         closed: cells that cannot be written to, in words.
-        left: what was recognised but not assigned, in words.
+        left: what was recognized but not assigned, in words.
     """
 
     cells: dict[str, dict[tuple[int, int], Filled]] = field(default_factory=dict)

@@ -53,7 +53,7 @@ class Assigned:
     Attributes:
         groups: the sentences.
         graphs: the matrices of each.
-        left: what was recognised but not assigned, in words, with its cells.
+        left: what was recognized but not assigned, in words, with its cells.
         labels: the tags for words, dimensions and formulas, with the number of their sentence.
     """
 
@@ -324,36 +324,45 @@ def _offers(
     for number, title in enumerate(titles):
         away = [cost(title, group.input.place) for group in made.groups]
         order = sorted(range(len(away)), key=lambda n: away[n])
-        near = [n for n in order if away[n] < ELSEWHERE] or order
-        for rank, n in enumerate(near):
-            # What stands among the steps of a head may be of all heads, or the heads side by side.
-            base = re.sub(r"_\d+$", "", title.step)
-            joined = [steps.CONCAT.symbol] if base == steps.OUTPUT.symbol else []
-            for step in dict.fromkeys((title.step, base, *joined)):
-                node = made.graphs[n].get(step)
-                if node is None or node.scalar:
-                    continue
-                shape = Shape(node.rows, node.columns)
-                turned = made.groups[n].words_in == "columns"
-                best = candidates(pages[title.sheet], title, shape, turned, taken)
-                if best and best[0].score >= ENOUGH:
-                    _check_one(title, best, shape)
-                for one in best[:6]:
-                    below = (one.place.row, one.place.column) == (title.row + 1, title.column)
-                    if one.score >= ENOUGH or (below and not rank and one.score >= 0):
-                        rated = one.score + (4 if one.agrees else 0) - 3 * rank
-                        yield Offer((-rated, one.away, number), title, n, one, step)
+        near = [n for n in order if away[n] < ELSEWHERE]
+        offers = list(_places(made, pages, title, number, near or order, taken))
+        if not near and len(order) > 1:  # only labels tell whose it is
+            agreeing = {offer.group for offer in offers if offer.candidate.agrees}
+            if offers and len(agreeing) != 1:
+                names = " or ".join(made.groups[n].name for n in sorted(agreeing or {*order}))
+                made.left.append(
+                    f"{title.where}: {title.text!r} may belong to {names}. Move it to the sheet of its "
+                    "input."
+                )
+            offers = [offer for offer in offers if {offer.group} == agreeing]
+        yield from offers
 
 
-def _check_one(title: Title, found: Sequence[Candidate], shape: Shape) -> None:
-    best = found[0]
-    rivals = [one for one in found[1:] if (one.score, one.away) == (best.score, best.away)]
-    if rivals:
-        raise InputError(
-            f"{title.where}: {title.text!r} could be {best.place.range} or {rivals[0].place.range} "
-            f"({len(shape.rows)} x {len(shape.columns)}). Write {{{{ {title.step} }}}} into the first "
-            "cell of the right one."
-        )
+def _places(
+    made: Assigned,
+    pages: Mapping[str, Cells],
+    title: Title,
+    number: int,
+    groups: Sequence[int],
+    taken: Sequence[Place],
+) -> Iterator[Offer]:
+    """The places near a title for its matrix in each of some sentences, the nearest sentence first."""
+    for rank, n in enumerate(groups):
+        # What stands among the steps of a head may be of all heads, or the heads side by side.
+        base = re.sub(r"_\d+$", "", title.step)
+        joined = [steps.CONCAT.symbol] if base == steps.OUTPUT.symbol else []
+        for step in dict.fromkeys((title.step, base, *joined)):
+            node = made.graphs[n].get(step)
+            if node is None or node.scalar:
+                continue
+            shape = Shape(node.rows, node.columns)
+            turned = made.groups[n].words_in == "columns"
+            best = candidates(pages[title.sheet], title, shape, turned, taken)
+            for one in best[:6]:
+                below = (one.place.row, one.place.column) == (title.row + 1, title.column)
+                if one.score >= ENOUGH or (below and not rank and one.score >= 0):
+                    rated = one.score + (4 if one.agrees else 0) - 3 * rank
+                    yield Offer((-rated, one.away, number), title, n, one, step)
 
 
 def _meets(a: Place, b: Place) -> bool:
