@@ -59,7 +59,8 @@ def fill(
     from attn_xl.workbook.filling.author import fill_file
 
     Settings.check_call(options)
-    path = output or output_beside(file, f"filled{file.suffix or '.xlsx'}")
+    own = file.suffix.lower() if file.suffix.lower() == ".xlsm" else ".xlsx"
+    path = output or output_beside(file, f"filled{own}")
     check_ending(path, ".xlsx", ".xlsm")
     check_output(path, force=force, sources=(file, *([input] if input else [])))
     words: Any = reading.pop("words_in", None) if input is None else None

@@ -532,6 +532,7 @@ class Run:
                 kv_heads=s.kv_heads,
                 attending=how,
                 result=steps.MIXED_OUTPUT,
+                mixes=steps.W_O.symbol in self.weights or self.seed is not None,
             )
         other = x if memory is None else memory
         sources = {steps.W_Q: x, steps.W_K: other, steps.W_V: other}
@@ -553,7 +554,7 @@ class Run:
 
     def _with_given(self, memory: Matrix, words: Sequence[str], how: Attending) -> Matrix:
         """Attention with given weights: V and A of each head and their product, mixed by W_O if it is
-        given or there are several heads."""
+        given; without it, the products of several heads stand side by side."""
         many = len(self.given)
         heads = max(self.settings.heads or 1, heads_told(self.tables.weights)[0])
         if many < heads:
@@ -582,6 +583,8 @@ class Run:
             outputs.append(given_attention(a, memory, w_v, bias, attending=how, part=part))
         if not mixes:
             return outputs[0]
+        if steps.W_O.symbol not in self.weights and not generated:
+            return concat(outputs).as_step(steps.JOINED_OUTPUT)
         together = concat(outputs).as_step(steps.CONCAT)
         w_o = self.weights.matrix(steps.W_O, WHOLE, together.columns, len(memory.columns))
         b_o = self.weights.row(steps.BIASES[steps.W_O], WHOLE, w_o.columns)

@@ -26,6 +26,7 @@ def multi_head_attention(
     part: Part = WHOLE,
     result: Step = steps.ATTENTION,
     live: Live = ALL,
+    mixes: bool = True,
 ) -> Matrix:
     """Several attentions side by side, each with its own projections; W_O mixes their outputs.
 
@@ -43,9 +44,10 @@ def multi_head_attention(
         result: the step of the result.
         live: the heads that become formulas, where what the others add enters as values; and the words
             that look.
+        mixes: whether there is a W_O; without it, the outputs stay side by side.
 
     Returns:
-        (n, d), or a row for each word that looks.
+        (n, d), or a row for each word that looks; (n, heads · d_v) without W_O.
 
     Raises:
         InputError: if a weight is missing or has the wrong shape.
@@ -58,6 +60,8 @@ def multi_head_attention(
     def outputs(chosen: Sequence[int], cut: bool) -> list[Matrix]:
         return _outputs(x, memory, weights, heads, chosen, kv_heads, attending, part, cut, live)
 
+    if not mixes:
+        return concat(outputs(every, False)).as_step(steps.JOINED_OUTPUT, part)
     if live.heads is None:
         return mixed(outputs(every, False), weights, d, part, result)
     others = weights.entered(steps.OTHER_HEADS, part)

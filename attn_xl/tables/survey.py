@@ -8,8 +8,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from attn_xl.errors import CallError, InputError
 from attn_xl.labelled import first_and_last
 from attn_xl.settings import CONTROLS, INFLUENCES, LABELS, SETTINGS
@@ -333,20 +331,8 @@ def _assembled(survey: Survey, settings: dict[str, Any], words_in: WordsIn | Non
         )
         turned[f.name] = table.turn() if turn else table
         sheet.found[i] = replace(f, turned=turn)
-    if survey.joined and "W_O" not in turned:
-        turned["W_O"] = _identity(turned, next(iter(sentences.values())))
     heads = {} if "heads" in settings else heads_of(turned)
     return Tables(path, sentences, turned, {**settings, **heads}, tuple(_remarks(survey)))
-
-
-def _identity(weights: Mapping[str, Table], sentence: Table) -> Table:
-    """W_O for heads whose outputs stand side by side: the identity matrix."""
-    widths = [table.shape[1] for name, table in weights.items() if name.startswith("W_V_")]
-    labels = tuple(f"o{i}" for i in range(1, (sum(widths) or sentence.shape[1]) + 1))
-    values = np.eye(len(labels))
-    return replace(
-        sentence, name="W_O", values=values, rows=labels, columns=labels, labelled=(False, False)
-    )
 
 
 def heads_told(names: Iterable[str]) -> tuple[int, str]:
@@ -461,10 +447,7 @@ def _remarks(survey: Survey) -> Iterator[str]:
             for note in f.notes:
                 yield f"{f.where}: {note}."
     if survey.joined:
-        yield (
-            "The formulas leave the heads' outputs side by side; W_O is the identity matrix, which "
-            "does the same."
-        )
+        yield "The formulas leave the heads' outputs side by side, without W_O."
     found = [f for sheet in survey.sheets for f in sheet.found]
     parameters = [(f.parameter, f.name) for f in found if f.use and f.parameter]
     if parameters:

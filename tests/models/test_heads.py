@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, alike, verify
+from conftest import SAMPLES, alike, naive_attention, table, verify
 
 import attn_xl
 from attn_xl.settings import Arrangement, Formulas, Settings
@@ -85,3 +85,21 @@ def test_what_was_written_is_read_back(tmp_path: Path) -> None:
     (graph,) = computation.values()
     assert list(back) == list(graph)
     assert np.array_equal(back["Output"].values, graph["Output"].values)
+
+
+def test_without_w_o_the_outputs_stay_side_by_side(make: Callable[..., Path], tmp_path: Path) -> None:
+    rng = np.random.default_rng(8)
+    x, w_q, w_k, w_v = (rng.integers(-9, 10, shape) / 10 for shape in ((3, 4), (4, 4), (4, 4), (4, 6)))
+    sheets = {"s": table(x), "W_Q": w_q.tolist(), "W_K": w_k.tolist(), "W_V": w_v.tolist()}
+    path = make(sheets)
+    wanted = [
+        naive_attention(x @ w_q[:, 2 * h : 2 * h + 2], x @ w_k[:, 2 * h : 2 * h + 2],
+                        x @ w_v[:, 3 * h : 3 * h + 3])[1]
+        for h in (0, 1)
+    ]  # fmt: skip
+    computation = attn_xl.attend(path, heads=2)
+    output = computation["Output"]
+    np.testing.assert_allclose(output.values, np.hstack(wanted), rtol=1e-12)
+    assert "there is no W_O" in output.note
+    attn_xl.write_workbook(computation, tmp_path / "out.xlsx")
+    verify(tmp_path / "out.xlsx")

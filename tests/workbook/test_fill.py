@@ -305,6 +305,9 @@ def test_refusals_name_the_remedy(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a,1\n")
     with pytest.raises(InputError, match=r"only \.xlsx can be filled in"):
         fill_file(tmp_path / "a.csv", {})
+    main_ok(["convert", str(SAMPLES / "mouse.xlsx"), "-o", str(tmp_path / "ours.xlsx")])
+    with pytest.raises(InputError, match="is a workbook that attn-xl wrote"):
+        fill_file(tmp_path / "ours.xlsx", {})
     signed = io.BytesIO()
     with (
         zipfile.ZipFile(two_contexts(tmp_path / "own.xlsx", [])) as old,

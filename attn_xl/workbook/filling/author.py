@@ -20,6 +20,7 @@ from attn_xl.tables.own_names import says_where
 from attn_xl.tables.roles import WordsIn
 from attn_xl.tables.step_names import SPELLINGS, step_named
 from attn_xl.tables.survey import Tables, heads_of, read_settings
+from attn_xl.tables.written.record import read_record
 from attn_xl.workbook.xlsx.splice import spliced
 
 from .fill import Filling, fill
@@ -107,6 +108,10 @@ def fill_file(
             f"{file}: only .xlsx can be filled in. Save it as .xlsx in a spreadsheet program."
         )
     drawn = read_drawn(file)
+    if read_record(drawn.book.grids) is not None:
+        raise InputError(
+            f"{file}: is a workbook that attn-xl wrote, which has all its formulas already."
+        )
     where = f"{file}, sheet {SETTINGS!r}"
     on_sheet = read_settings(drawn.book.grids[SETTINGS], where) if SETTINGS in drawn.book.grids else {}
 
