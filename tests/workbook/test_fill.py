@@ -524,3 +524,18 @@ def test_show_knows_the_names_that_authors_use(capsys: Any) -> None:
     out = capsys.readouterr().out
     assert "pets.Softmax = softmax(" in out
     assert "desk.Output = Softmax" in out
+
+
+def test_a_second_frame_of_a_matrix_refers_to_the_first(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Attention", PETS, PETS)
+    sheet.block(2, 10, "X", PETS, ("a", "b", "c"))
+    sheet.block(12, 2, "Input", PETS, ("a", "b", "c"), X)
+    sheet.block(22, 2, "Output", PETS, ("a", "b", "c"))
+    sheet.block(22, 10, "Z", PETS, ("a", "b", "c"))
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    check(book, out, X, frames=4)
+    cells = book.filling.cells["Sheet"]
+    assert (cells[4, 11].formula, cells[24, 12].formula) == ("C14", "D24")
+    assert cells[24, 3].formula == "SUM(MMULT($C4:$G4,C$14:C$18))"

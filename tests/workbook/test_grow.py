@@ -301,6 +301,7 @@ FIGURES = (
 )
 
 
+@alike
 @pytest.mark.parametrize("name", FIGURES)
 def test_the_figures_that_come_along(name: str, tmp_path: Path) -> None:
     """Each is completed by `fill`, fits a page, and takes two other sentences of other sizes."""

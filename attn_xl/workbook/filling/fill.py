@@ -15,7 +15,16 @@ from attn_xl.graph.operations.elementwise import Copy, Divide
 from attn_xl.graph.recompute import Entered, Recomputed, recompute
 from attn_xl.models import steps
 from attn_xl.models.softmax import softmax_scores
-from attn_xl.spreadsheets.addresses import Place, address, fixed, quoted, split_at_rows, unique
+from attn_xl.spreadsheets.addresses import (
+    Place,
+    address,
+    fixed,
+    parse_area,
+    quoted,
+    split_at_rows,
+    unique,
+    unquoted,
+)
 from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet
 from attn_xl.tables.frames import Frame, Group, Title, values_in
 from attn_xl.tables.own_names import FORMULA, WORDS
@@ -142,7 +151,8 @@ class Sentence:
             self._give(graph[frame.step], frame)
         self._give_width()
         for node, several in self.frames.items():
-            several.sort(key=lambda frame: self._away(node, frame))
+            if node.operation is not None:  # of a given one, the frame with its numbers is first
+                several.sort(key=lambda frame: self._away(node, frame))
         self.shown = self._numbers()
 
     def _give(self, node: Node, frame: Frame) -> None:
@@ -155,15 +165,10 @@ class Sentence:
             sheet, _, cell = text.replace("$", "").rpartition("!")
             if node is None or not names_width(name):
                 continue
-            value = self._value(sheet.strip("'"), cell)
+            area, there = parse_area(cell), self.sheets.get(unquoted(sheet))
+            value = there.values.get(area[1][:2]) if area and there else None
             if value == node.values[0, 0] and node not in self.frames:
                 self.frames[node] = [Frame(name, Place("", 0, 0, 1, 1), False, "its name")]
-
-    def _value(self, sheet: str, cell: str) -> object:
-        from attn_xl.spreadsheets.addresses import parse_area
-
-        area = parse_area(cell)
-        return self.sheets[sheet].values.get(area[1][:2]) if area and sheet in self.sheets else None
 
     def _away(self, node: Node, frame: Frame) -> tuple[int, int, int]:
         """How far a frame is from those that its matrix is computed from."""
@@ -224,7 +229,9 @@ class Sentence:
     def _behind(self, node: Node) -> Node:
         """A matrix in cells of its own on the sheet of steps."""
         if not node.name:
-            node = replace(node, name=operation_of(node).noun)
+            named = replace(node, name=operation_of(node).noun)
+            self.shown.shown[named] = self.shown.shown.get(node, node.values)
+            node = named
         place = self.behind.place(node)
         self.frames[node] = [Frame(node.name, place, False, "no frame shows it")]
         self.behind.label(self.group.name, node, place)
@@ -268,12 +275,12 @@ class Sentence:
     ) -> Iterator[tuple[tuple[int, int], Filled]]:
         """The wanted cells of a matrix in a frame, each with its formula and its number."""
         home, numbers = frame.place, self.shown.shown.get(node, node.values)
-        if node.operation is None:
-            clone = None
-        elif frame is not self.frames[node][0]:
+        clone: Node | None = None
+        if frame is not self.frames[node][0]:
             clone = replace(node, operation=Copy(), parents=(node,))
-        else:
-            clone = self._clones.setdefault(node, self._clone(node))
+        elif node.operation is not None:
+            clone = self._clones.get(node) or self._clone(node)
+            self._clones[node] = clone
         blocks = self._blocks(home, frame)
         if clone is not None:
             blocks[clone] = Block(clone, home, "", "", True, True, True, turned=frame.turned)
