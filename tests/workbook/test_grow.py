@@ -225,6 +225,8 @@ def test_everything_that_names_a_cell_moves(tmp_path: Path) -> None:
     sheet.print_area, sheet.freeze_panes = "A1:H30", "B8"
     sheet.row_breaks.append(Break(9))
     sheet["C8"].comment = Comment("here", "me")
+    link = openpyxl.worksheet.hyperlink.Hyperlink(ref="A2", location="Own!B8", display="there")
+    other["A2"].hyperlink = link
     chart = BarChart()
     chart.add_data(Reference(sheet, min_col=2, min_row=5, max_row=9))
     sheet.add_chart(chart, "D12")
@@ -249,6 +251,7 @@ def test_everything_that_names_a_cell_moves(tmp_path: Path) -> None:
     assert (own.print_area, own.freeze_panes) == ("'Own'!$A$1:$J$33", "B11")
     assert [one.id for one in own.row_breaks.brk] == [12]
     assert own["E11"].comment.text == "here"
+    assert new["Other"]["A2"].hyperlink.location == "Own!B11"
     assert new.defined_names["whole"].attr_text == "Own!$B$5:$F$12"
     assert own.column_dimensions["E"].width == 33
     assert own.row_dimensions[10].height == 44
@@ -326,3 +329,31 @@ def test_the_figures_that_come_along(name: str, tmp_path: Path) -> None:
     )
     (tmp_path / "own.xlsx").write_bytes(written.content)
     verify(tmp_path / "own.xlsx")
+
+
+def test_shared_and_array_formulas_move(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in range(1, 9):
+        for column in range(1, 4):
+            book.active.cell(row, column, row * column)
+        book.active.cell(row, 6, f"=A{row}*2")
+    book.active["H8"] = openpyxl.worksheet.formula.ArrayFormula("H8:H9", "=A7:A8*2")
+    book.save(tmp_path / "own.xlsx")
+    with (
+        zipfile.ZipFile(tmp_path / "own.xlsx") as old,
+        zipfile.ZipFile(tmp_path / "s.xlsx", "w") as new,
+    ):
+        for name in old.namelist():
+            content = old.read(name).decode()
+            if name.endswith("sheet1.xml"):  # as Excel writes a formula that was filled down
+                content = content.replace("<f>A1*2</f>", '<f t="shared" ref="F1:F8" si="0">A1*2</f>')
+                for row in range(2, 9):
+                    content = content.replace(f"<f>A{row}*2</f>", '<f t="shared" si="0"/>')
+            new.writestr(name, content)
+    moves = {"Sheet": Both(Moves({4: 2}), Moves({1: 1}))}
+    (tmp_path / "moved.xlsx").write_bytes(moved(read_drawn(tmp_path / "s.xlsx"), moves))
+    sheet = openpyxl.load_workbook(tmp_path / "moved.xlsx").active
+    assert [sheet.cell(row, 7).value for row in (1, 4, 5, 7, 10)] == [
+        "=A1*2", "=A4*2", None, "=A7*2", "=A10*2",
+    ]  # fmt: skip
+    assert (sheet["I10"].value.ref, sheet["I10"].value.text) == ("I10:I11", "=A9:A10*2")

@@ -121,7 +121,11 @@ def moved(drawn: DrawnBook, moves: Mapping[str, Both]) -> bytes:
                 mapped = formula_moved(text, name, by_folded)
                 return found[0] if mapped == text else found[1] + escaped(mapped).encode() + found[4]
 
-            return _FORMULA.sub(one, xml)
+            def location(found: re.Match[bytes]) -> bytes:  # of a link within the workbook
+                text = unescape(found[2].decode())
+                return found[1] + escaped(formula_moved(text, name, by_folded)).encode() + b'"'
+
+            return re.sub(rb'(\slocation=")([^"]+)"', location, _FORMULA.sub(one, xml))
 
         edit(part, formulas)
     for part in package.parts:
@@ -353,7 +357,7 @@ def _tail(xml: bytes, both: Both) -> bytes:
 
 def _rows(body: bytes, sheet: DrawnSheet, both: Both) -> bytes:
     """The rows of a sheet where they go, with the copies of some."""
-    rows, columns, _ = both
+    rows = both.rows
     pieces = []
     for found in ROW.finditer(body):
         number = int(attribute(found[2], b"r"))
@@ -363,7 +367,7 @@ def _rows(body: bytes, sheet: DrawnSheet, both: Both) -> bytes:
         for copy in range(rows.inserted.get(number, 0) + 1):
             new = rows.point(number) + copy
             cells = [
-                _cells(cell, sheet, new, bool(copy), columns) for cell in CELL.finditer(found[4] or b"")
+                _cells(cell, sheet, new, bool(copy), both) for cell in CELL.finditer(found[4] or b"")
             ]
             own = re.sub(rb'(^|\s)r="\d+"', b'\\1r="%d"' % new, attributes, count=1)
             inner = b"".join(cells)
@@ -371,8 +375,9 @@ def _rows(body: bytes, sheet: DrawnSheet, both: Both) -> bytes:
     return b"".join(pieces)
 
 
-def _cells(found: re.Match[bytes], sheet: DrawnSheet, row: int, copy: bool, columns: Moves) -> bytes:
+def _cells(found: re.Match[bytes], sheet: DrawnSheet, row: int, copy: bool, both: Both) -> bytes:
     """A cell where it goes, with the copies of its column; a copy has the look and no content."""
+    columns = both.columns
     old = split_address(attribute(found[1], b"r").decode())
     if old[1] in columns.removed:
         return b""
@@ -392,7 +397,7 @@ def _cells(found: re.Match[bytes], sheet: DrawnSheet, row: int, copy: bool, colu
     start = b"<%bc%b" % (p, own.rstrip(b"/"))
     if found[2] is None:
         return b"".join([start, b"/>", *empties])
-    inner = _plain_formula(found[2], sheet, old)
+    inner = _attributes(_plain_formula(found[2], sheet, old), both)
     return b"".join([start, b">", inner, b"</%bc>" % p, *empties])
 
 
