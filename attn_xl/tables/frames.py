@@ -557,13 +557,12 @@ def values_in(sheet: DrawnSheet, place: Place, turned: bool) -> tuple[np.ndarray
     rows."""
     filled = np.zeros((place.rows, place.columns), bool)
     numbers = np.full((place.rows, place.columns), np.nan)
-    for r in range(place.rows):
-        for c in range(place.columns):
-            cell = place.row + r, place.column + c
+    for cell in (*sheet.values, *sheet.formulas):  # most frames are blank
+        r, c = cell[0] - place.row, cell[1] - place.column
+        if 0 <= r < place.rows and 0 <= c < place.columns:
             value: Any = sheet.values.get(cell)
-            filled[r, c] = value is not None or cell in sheet.formulas
-            if is_number(value):
-                numbers[r, c] = float(value)
+            filled[r, c] = True
+            numbers[r, c] = float(value) if is_number(value) else np.nan
     return (filled.T, numbers.T) if turned else (filled, numbers)
 
 

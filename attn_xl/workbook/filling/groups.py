@@ -254,7 +254,8 @@ def _assign(made: Assigned, pages: Mapping[str, Cells], titles: Sequence[Title])
     further titles of a matrix a place for a copy."""
     taken = [group.input.place for group in made.groups]
     taken += [frame.place for group in made.groups for frame, _ in group.weights.values()]
-    titles = [title for title in titles if title.place or not _is_word(title, pages, made.groups)]
+    words = _words(pages, made.groups)
+    titles = [one for one in titles if one.place or (one.sheet, one.row, one.column) not in words]
     titles = [_of_plain_sum(title, made.graphs) for title in titles]
     offers = sorted(_offers(made, pages, titles, taken), key=lambda offer: offer.rank)
     done: set[Title] = set()
@@ -291,22 +292,25 @@ def _assign(made: Assigned, pages: Mapping[str, Cells], titles: Sequence[Title])
             )
 
 
-def _is_word(title: Title, pages: Mapping[str, Cells], groups: Sequence[Group]) -> bool:
-    """Whether a text is a word, or a dimension, among the others of its sentence."""
-    values = pages[title.sheet].sheet.values
+def _words(pages: Mapping[str, Cells], groups: Sequence[Group]) -> set[tuple[str, int, int]]:
+    """The cells with the words, or the dimensions, of a sentence in a row or a column."""
+    found = set()
     for labels in (labels for group in groups for labels in (group.table.rows, group.table.columns)):
         words = {label.casefold() for label in labels}
-        if title.text.strip().casefold() not in words:
-            continue
-        for down, across in ((1, 0), (0, 1)):
-            run = 1
-            for way in (1, -1):
-                row, column = title.row + way * down, title.column + way * across
-                while str(values.get((row, column), "")).strip().casefold() in words:
-                    run, row, column = run + 1, row + way * down, column + way * across
-            if run >= len(labels):
-                return True
-    return False
+        for name, page in pages.items():
+            texts = ((at, v) for at, v in page.sheet.values.items() if isinstance(v, str))
+            cells = {at for at, text in texts if text.strip().casefold() in words}
+            for down, across in ((1, 0), (0, 1)):
+                for row, column in cells:
+                    if (row - down, column - across) in cells:
+                        continue
+                    run = []
+                    while (row, column) in cells:
+                        run.append((name, row, column))
+                        row, column = row + down, column + across
+                    if len(run) >= len(labels):
+                        found.update(run)
+    return found
 
 
 def _of_plain_sum(title: Title, graphs: Sequence[Graph]) -> Title:
