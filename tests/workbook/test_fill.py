@@ -371,6 +371,7 @@ def test_tags_decide_and_none_is_left(tmp_path: Path) -> None:
         ("{{ Masked }}", r"C20: \{\{ Masked \}\} has no matrix here. The model has Input, "),
         ("{{ Scores | sideways }}", r"has the option 'sideways'; give one of head N, words across"),
         ("{{ words }}", r"needs 5 cells, but C22 is filled"),
+        ("{{ formula }}", r"C20: \{\{ formula \}\} needs a frame, or the name of a step"),
         ("{{ Scores }}", r"needs the cells C20:G24 \(5 x 5\), but there is a text in them"),
     ],
 )

@@ -425,6 +425,11 @@ def _labels(sentence: Sentence, tag: Title) -> Iterator[tuple[tuple[int, int], F
         frames = sorted(group.frames, key=lambda one: (one.place.row < tag.row, gap(one.place, here)))
         near = next(iter(frames), None)
         step = tag.step.partition(" ")[2] or (near.step if near else "")
+        if step not in sentence.graph:
+            raise InputError(
+                f"{tag.where}: {tag.text} needs a frame, or the name of a step: "
+                "{{ formula | Scores }}."
+            )
         node = sentence.graph[step]
         yield (tag.row, tag.column), Filled(f"{node.name} = {node.words}")
         return
