@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from attn_xl.views.explanation import Explanation, explain
     from attn_xl.views.terminal import show
 
-    from .api import Learned, TrainedModel, attend, learn, load_model, write_workbook
+    from .api import Learned, TrainedModel, attend, fill, learn, load_model, write_workbook
     from .errors import AttnXlError, CallError, InputError, OutputError
     from .settings import Formulas, Settings
 
 _HOMES = {
-    "api": ("Learned", "TrainedModel", "attend", "learn", "load_model", "write_workbook"),
+    "api": ("Learned", "TrainedModel", "attend", "fill", "learn", "load_model", "write_workbook"),
     "models.attention": ("Attending", "compare", "scaled_dot_product_attention", "self_attention"),
     "errors": ("AttnXlError", "CallError", "InputError", "OutputError"),
     "views.explanation": ("Explanation", "explain"),
@@ -76,6 +76,7 @@ __all__ = [
     "compare",
     "cross_entropy",
     "explain",
+    "fill",
     "given",
     "gradients",
     "learn",

@@ -22,10 +22,12 @@ from attn_xl.tables.survey import Table, Tables, survey_book
 from attn_xl.workbook.templates import DEFAULT, find_template
 
 from .errors import AttnXlError, CallError, nearest, wrong_type
-from .outputs import check_ending, check_output
+from .outputs import check_ending, check_output, writing
 from .settings import Formulas, Model, Settings
 
 if TYPE_CHECKING:
+    from attn_xl.tables.roles import WordsIn
+    from attn_xl.workbook.filling.author import FilledBook
     from attn_xl.workbook.layout.layout import Layout
 
 
@@ -281,6 +283,60 @@ def _settings(options: Mapping[str, Any], tables: Tables, settings: Settings | N
     if settings is None:
         return Settings.resolve(options, tables.settings, f"{tables.path}, sheet 'Settings'")
     return replace(settings, **options)
+
+
+def fill(
+    sheet: str | os.PathLike[str],
+    path: str | os.PathLike[str],
+    tables: Any = None,
+    *,
+    call: Mapping[str, str] | None = None,
+    words_in: WordsIn | None = None,
+    overwrite: bool = False,
+    **options: Any,
+) -> FilledBook:
+    """Complete an author's own sheet: the blank cells of its frames get formulas.
+
+    Args:
+        sheet: the author's workbook, .xlsx or .xlsm; every other part of it keeps its bytes.
+        path: the workbook to write; it appears only when it is complete.
+        tables: sentences to put into the frames instead, which grow or shrink; as for `attend`.
+        call: the author's own names and the steps they stand for: `{"Blend": "Output"}`.
+        words_in: whether the words of the sheet are in "rows" or "columns"; detected if None.
+        overwrite: replace an existing file.
+        options: the fields of `Settings` as keywords: `causal=True`.
+
+    Returns:
+        What was filled in and found; `attention` lists what a person has to look at.
+
+    Raises:
+        InputError: if the workbook cannot be read or has no input, or a frame cannot grow.
+        CallError: if the file exists or is the input, or for an invalid option.
+        OutputError: if the file cannot be written.
+
+    Example:
+        >>> import attn_xl
+        >>> attn_xl.fill("samples/authors/two-contexts.xlsx", "filled.xlsx", overwrite=True)
+        <180 cells filled in 8 of 8 frames>
+    """
+    from attn_xl.workbook.filling.author import fill_file
+
+    source, target = Path(sheet), Path(path)
+    check_ending(target, ".xlsx", ".xlsm")
+    check_output(
+        target,
+        force=overwrite,
+        sources=(source,),
+        instead="Pass overwrite=True to replace it, or name another file.",
+    )
+    with _options_as_keywords():
+        Settings.check_call(options)
+        names = {name.strip().casefold(): step for name, step in (call or {}).items()}
+        read = None if tables is None else _tables(tables, None, None)
+        filled = fill_file(source, options, names, words_in, read)
+    with writing(target) as temporary:
+        temporary.write_bytes(filled.content)
+    return filled
 
 
 def write_workbook(

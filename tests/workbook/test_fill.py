@@ -540,3 +540,15 @@ def test_a_second_frame_of_a_matrix_refers_to_the_first(tmp_path: Path) -> None:
     cells = book.filling.cells["Sheet"]
     assert (cells[4, 11].formula, cells[24, 12].formula) == ("C14", "D24")
     assert cells[24, 3].formula == "SUM(MMULT($C4:$G4,C$14:C$18))"
+
+
+def test_in_python(tmp_path: Path) -> None:
+    path, out = two_contexts(tmp_path / "own.xlsx", []), tmp_path / "out.xlsx"
+    assert repr(attn_xl.fill(path, out)) == "<180 cells filled in 8 of 8 frames>"
+    with pytest.raises(attn_xl.CallError, match="Pass overwrite=True"):
+        attn_xl.fill(path, out)
+    with pytest.raises(attn_xl.CallError, match="is the input"):
+        attn_xl.fill(path, path, overwrite=True)
+    made = attn_xl.fill(path, out, {"one": X[:3], "two": Y[:4]}, overwrite=True, scale=False)
+    assert made.filling.count == 2 * (9 + 16) + 3 * 7  # nothing is scaled
+    assert "names Scaled, which the model does not compute" in made.attention[0]

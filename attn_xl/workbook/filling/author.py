@@ -28,7 +28,7 @@ from .groups import assigned
 from .grow import grown
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FilledBook:
     """A filled workbook.
 
@@ -43,6 +43,9 @@ class FilledBook:
     filling: Filling
     sheets: tuple[str, ...]
     linked: bool
+
+    def __repr__(self) -> str:
+        return f"<{self.summary}>"
 
     @property
     def summary(self) -> str:

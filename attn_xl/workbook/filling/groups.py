@@ -287,9 +287,12 @@ def _assign(made: Assigned, pages: Mapping[str, Cells], titles: Sequence[Title])
         known |= {step for number, step in named if number == n}
         named.add((n, title.step))
         if title.step not in known and (title.step in SPELLINGS or title.step in graph):
-            made.left.append(
-                f"{title.where}: {title.text!r} names {title.step}, but no frame for it is near."
+            why = (
+                "but no frame for it is near"
+                if title.step in graph
+                else "which the model does not compute"
             )
+            made.left.append(f"{title.where}: {title.text!r} names {title.step}, {why}.")
 
 
 def _words(pages: Mapping[str, Cells], groups: Sequence[Group]) -> set[tuple[str, int, int]]:
