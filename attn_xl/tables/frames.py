@@ -245,6 +245,8 @@ def is_label(cells: Cells, title: Title, row: int, column: int, rows: int, colum
     (left, aside), (above, up) = labels_of(cells, Place("", row, column, rows, columns))
     if above and title.row == row - up and column <= title.column < column + columns:
         return columns > 1 or cells.texts(title.row - 1, column - 1, 1, 2) > 0
+    if left and above and (title.row, title.column) == (row - up, column - aside):  # the corner
+        return cells.texts(title.row - 2, title.column, 2, 2) > 0
     beside = title.column == column - aside and row <= title.row < row + rows
     return bool(left) and beside and rows > 1
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import openpyxl
 import pytest
 from authors import DESK, PETS, STEPS, AuthorSheet, numbers, saved, two_contexts
 from conftest import (
+    ROOT,
     SAMPLES,
     alike,
     by_libreoffice,
@@ -552,3 +554,21 @@ def test_in_python(tmp_path: Path) -> None:
     made = attn_xl.fill(path, out, {"one": X[:3], "two": Y[:4]}, overwrite=True, scale=False)
     assert made.filling.count == 2 * (9 + 16) + 3 * 7  # nothing is scaled
     assert "names Scaled, which the model does not compute" in made.attention[0]
+
+
+def test_what_stands_in_a_corner_is_a_title_only_if_there_is_no_other(tmp_path: Path) -> None:
+    path = two_contexts(tmp_path / "own.xlsx", ["Scores"])
+    book = openpyxl.load_workbook(path)
+    for cell in ("B14", "J14", "B23", "B32", "B41"):
+        book.active[cell] = "words"
+    book.active["B4"], book.active["B5"] = None, "Input"
+    check(*filled(saved(book, path)), X, Y)
+
+
+def test_the_spellings_on_the_page_are_those_of_their_steps() -> None:
+    page = (ROOT / "docs" / "own-sheet.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)`(?:, `(\w+)`, `(\w+)`)? \| (.*) \|$", page, re.MULTILINE)
+    assert len(rows) == 5
+    for *names, spellings in rows:
+        for spelling in re.findall(r"`([^`]+)`", spellings):
+            assert (step_called(spelling, {}) or ("",))[0] in names, spelling
