@@ -13,6 +13,7 @@ from typing import Any
 from xml.parsers.expat import ExpatError
 
 from attn_xl.errors import InputError
+from attn_xl.settings import LABELS, SETTINGS
 
 from .addresses import Corners, address, parse_area, split_address
 from .book import Book, book_of
@@ -25,6 +26,8 @@ ROW = re.compile(rb"<((?:\w+:)?)row\b([^>]*?)(/>|>(.*?)</(?:\w+:)?row>)", re.DOT
 CELL = re.compile(rb"<(?:\w+:)?c\b([^>]*?)(?:/>|>(.*?)</(?:\w+:)?c>)", re.DOTALL)
 """A cell of a row: its attributes and its content."""
 _STYLED = re.compile(rb'<(?:\w+:)?c\b(?=[^>]*?\sr="([A-Z]+)(\d+)")[^>]*?\ss="(\d+)"')
+_OPTIONS = (SETTINGS.casefold(), LABELS.casefold())
+"""The sheets of options and answers, where no matrix stands."""
 _EDGES = ("left", "right", "top", "bottom")
 
 
@@ -64,7 +67,7 @@ class DrawnBook:
 
     Attributes:
         path, content: the file and its bytes.
-        sheets: the visible worksheets, in order.
+        sheets: the visible worksheets, in order, without those of options and answers.
         book: its values.
         names: its defined names, with what each refers to.
     """
@@ -101,7 +104,7 @@ def read_drawn(path: Path, content: bytes | None = None) -> DrawnBook:
         _refuse_signed(path, package)
         framed = _framed_styles(package)
         for name, part in book.marks.sheets().items():
-            if name not in book.grids or name in book.hidden:
+            if name not in book.grids or name in book.hidden or name.casefold() in _OPTIONS:
                 continue
             sheet = DrawnSheet(name, part)
             sheet.values = {

@@ -262,7 +262,8 @@ def tables_given(
             away = distance(title, *block) if title.place is None else _at(title.place, block)
             if away is None or (title.place is None and is_label(cells, title, *block)):
                 continue
-            if away < BESIDE and cells.filled(*block) == block[2] * block[3]:
+            alone = title.step == "Input" and not title.place and block[2] * block[3] == 1
+            if away < BESIDE and not alone and cells.filled(*block) == block[2] * block[3]:
                 pairs.append((away, title.row, title.column, title, block))
     taken: set[tuple[int, int, int, int]] = set()
     for _, _, _, title, block in sorted(pairs, key=lambda pair: pair[:3]):
@@ -504,7 +505,7 @@ def evidence(cells: Cells, place: Place, form: Shape) -> tuple[float, bool, tupl
             same = tuple(label.casefold() for label in labels) == tuple(
                 label.casefold() for label in own
             )
-            if same or not any(cells.texts(*end, 1, 1) for end in ends):
+            if same or (rows * columns > 1 and not any(cells.texts(*end, 1, 1) for end in ends)):
                 score += 4 if same else 1.5
                 agrees |= same
                 signs.append("labels")

@@ -10,7 +10,8 @@ from attn_xl.spreadsheets.addresses import Place, parse_area, quoted
 from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet
 from attn_xl.text import clean
 
-from .frames import Title, step_called, titles_of
+from .frames import Cells, Title, step_called, titles_of
+from .roles import weight_label
 from .step_names import SPELLINGS, step_named
 
 WORDS, DIMENSIONS, FORMULA = "words", "dimensions", "formula"
@@ -118,3 +119,13 @@ def says_where(drawn: DrawnBook) -> bool:
         for value in sheet.values.values()
     )
     return tagged or ("Input" in named and any(step in SPELLINGS for step in named))
+
+
+def sheets_of_weights(drawn: DrawnBook, pages: Mapping[str, Cells]) -> Iterator[Title]:
+    """The sheets that are named as weights, with the one table that stands on each."""
+    for sheet in drawn.sheets:
+        name, blocks = weight_label(sheet.name), pages[sheet.name].blocks
+        if name and len(blocks) == 1:
+            place = Place(sheet.name, *blocks[0])
+            text = f"the sheet {sheet.name!r}"
+            yield Title(sheet.name, place.row, place.column, place.column, text, name, False, place)

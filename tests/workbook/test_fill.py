@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import re
 import zipfile
@@ -572,3 +573,25 @@ def test_the_spellings_on_the_page_are_those_of_their_steps() -> None:
     for *names, spellings in rows:
         for spelling in re.findall(r"`([^`]+)`", spellings):
             assert (step_called(spelling, {}) or ("",))[0] in names, spelling
+
+
+def test_weights_on_sheets_of_their_names(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet, weights = AuthorSheet(made.active), np.random.default_rng(4).integers(0, 9, (3, 3, 2)) / 10
+    sheet.block(2, 2, "Input", PETS, ("a", "b", "c"), X)
+    sheet.block(12, 2, "Output", PETS, ("v1", "v2"))
+    for name, values in zip(("W_Q", "Wk", "Value weights"), weights):
+        page = made.create_sheet(name)
+        for row in values.tolist():
+            page.append(row)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    ((_, frame, _),) = book.filling.frames
+    _, values = values_in(read_drawn(out).sheets[0], frame.place, False)
+    wanted = naive_attention(*(X @ weight for weight in weights))[1]
+    np.testing.assert_allclose(values, wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize("sample", sorted(SAMPLES.glob("*.xlsx")), ids=lambda path: path.stem)
+def test_an_input_without_frames_is_left_alone(sample: Path) -> None:
+    with contextlib.suppress(attn_xl.AttnXlError):  # of a model whose sentences need each other
+        assert not fill_file(sample, {}).filling.frames

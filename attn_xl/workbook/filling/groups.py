@@ -34,7 +34,15 @@ from attn_xl.tables.frames import (
     untitled_tables,
 )
 from attn_xl.tables.labels import Table
-from attn_xl.tables.own_names import DIMENSIONS, FORMULA, WORDS, called_in, names_of, tags_of
+from attn_xl.tables.own_names import (
+    DIMENSIONS,
+    FORMULA,
+    WORDS,
+    called_in,
+    names_of,
+    sheets_of_weights,
+    tags_of,
+)
 from attn_xl.tables.roles import WordsIn
 from attn_xl.tables.step_names import SPELLINGS
 from attn_xl.tables.survey import Tables
@@ -80,7 +88,7 @@ def assigned(
     called = {**called_in(drawn), **called}
     tags = [tag for sheet in drawn.sheets for tag in tags_of(sheet, file, called)]
     pages = {sheet.name: Cells(sheet) for sheet in drawn.sheets}
-    titles = [*tags, *names_of(drawn)]
+    titles = [*tags, *names_of(drawn), *sheets_of_weights(drawn, pages)]
     titles += [title for sheet in drawn.sheets for title in titles_of(sheet, called)]
     given: dict[Title, tuple[Frame, Table]] = {}
     untitled: list[tuple[Frame, Table]] = []
