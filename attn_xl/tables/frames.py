@@ -447,6 +447,8 @@ def candidates(
                 continue
             if is_label(cells, title, row, column, rows, columns):
                 continue
+            if rows * columns == 1 and away >= BESIDE:
+                continue
             if row > title.row and not _clear(cells, title, row, column, columns):
                 continue
             score, agrees, signs = evidence(cells, place, form)
