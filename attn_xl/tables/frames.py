@@ -447,8 +447,6 @@ def candidates(
                 continue
             if is_label(cells, title, row, column, rows, columns):
                 continue
-            if rows * columns == 1 and away >= BESIDE:
-                continue
             if row > title.row and not _clear(cells, title, row, column, columns):
                 continue
             score, agrees, signs = evidence(cells, place, form)
@@ -507,10 +505,12 @@ def evidence(cells: Cells, place: Place, form: Shape) -> tuple[float, bool, tupl
             same = tuple(label.casefold() for label in labels) == tuple(
                 label.casefold() for label in own
             )
-            if same or (rows * columns > 1 and not any(cells.texts(*end, 1, 1) for end in ends)):
+            if same or not any(cells.texts(*end, 1, 1) for end in ends):
                 score += 4 if same else 1.5
                 agrees |= same
                 signs.append("labels")
+    if rows * columns == 1 and score < 8:  # a single cell has texts beside it by chance
+        score, agrees, signs = 0.0, False, []
     if cells.arrows(row, column - 1, rows, 1) == rows and not cells.arrows(
         row + rows, column - 1, 1, 1
     ):

@@ -87,7 +87,7 @@ def fill(drawn: DrawnBook, made: Assigned, anew: bool = False) -> Filling:
         _fill_group(sentence, filling)
         for tag in (tag for tag, own in made.labels if own == number):
             filling.cells.setdefault(tag.sheet, {}).update(_labels(sentence, tag))
-    if behind.cells:
+    if behind.cells and filling.count:
         filling.steps = behind.name, behind.cells
     _check_lost(made, filling)
     return filling
