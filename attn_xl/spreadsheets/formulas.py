@@ -7,7 +7,9 @@ reads formulas and values in two passes; here a single expat pass fills a few ar
 from __future__ import annotations
 
 import io
+import re
 import zipfile
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.parsers import expat
@@ -15,13 +17,14 @@ from xml.parsers import expat
 import numpy as np
 from numpy.typing import NDArray
 
-from .addresses import MAX_COLUMNS, MAX_ROWS, split_address
+from .addresses import MAX_COLUMNS, MAX_ROWS, REFERENCE, Corners, split_address, unquoted
 from .ooxml import Malformed, Package, new_parser
 from .unpack import DAMAGED
 
 WIDTH = MAX_COLUMNS
 """A cell's key is row * WIDTH + column - 1: one number that sorts by row, then by column."""
 
+_TEXT = re.compile(r'"[^"]*"')
 Ints = NDArray[np.int64]
 
 
@@ -199,3 +202,18 @@ def _sheet(name: str, xml: bytes, formulas: list[Formula]) -> SheetCells:
 def _check_place(row: int, column: int) -> None:
     if not (0 < row <= MAX_ROWS and 0 < column <= MAX_COLUMNS):
         raise Malformed("it has cells outside the limits of a sheet")
+
+
+def references(formula: Formula, cell: tuple[int, int]) -> Iterator[tuple[str, Corners]]:
+    """The cells and ranges that a formula reads in a cell, which may share it with others: the sheet
+    ("" for the formula's own) and the corners."""
+    down, across = (0, 0) if formula.array else (cell[0] - formula.row, cell[1] - formula.column)
+    for found in REFERENCE.finditer(_TEXT.sub("", formula.text)):
+        sheet, *ends = found.groups()
+        corners = []
+        for kept_column, letters, kept_row, digits in (ends[:4], ends[4:]):
+            row, column = split_address((letters or ends[1]).upper() + (digits or ends[3]))
+            corners += [row + (0 if kept_row else down), column + (0 if kept_column else across)]
+        if not letters:
+            corners[2:] = corners[:2]
+        yield unquoted(sheet[:-1]) if sheet else "", (corners[0], corners[1], corners[2], corners[3])

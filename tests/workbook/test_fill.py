@@ -595,3 +595,15 @@ def test_weights_on_sheets_of_their_names(tmp_path: Path) -> None:
 def test_an_input_without_frames_is_left_alone(sample: Path) -> None:
     with contextlib.suppress(attn_xl.AttnXlError):  # of a model whose sentences need each other
         assert not fill_file(sample, {}).filling.frames
+
+
+def test_stored_values_of_formulas_that_read_blank_cells_say_nothing(tmp_path: Path) -> None:
+    path = two_contexts(tmp_path / "own.xlsx", ["Scores", "Attention"])  # Scaled is blank
+    book = fill_file(path, {})
+    assert not book.attention
+    assert book.filling.count == 90 + 25 + 15
+    (tmp_path / "out.xlsx").write_bytes(book.content)
+    engine, (_, output) = IronCalc(tmp_path / "out.xlsx"), naive_attention(X, X, X)
+    for i, j in np.ndindex(output.shape):
+        assert engine.value("Attention", 42 + i, 3 + j) == pytest.approx(output[i, j], rel=1e-12)
+        assert book.filling.cells["Attention"][42 + i, 3 + j].value == pytest.approx(output[i, j])

@@ -26,6 +26,7 @@ from attn_xl.spreadsheets.addresses import (
     unquoted,
 )
 from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet
+from attn_xl.spreadsheets.formulas import references
 from attn_xl.tables.frames import Frame, Group, Title, values_in
 from attn_xl.tables.own_names import FORMULA, WORDS
 from attn_xl.tables.step_names import names_width
@@ -127,6 +128,7 @@ class Sentence:
 
     Attributes:
         frames: for each matrix its frames, that of the calculation first.
+        waiting: for each of these, which cells have no number yet, with words in rows.
     """
 
     def __init__(
@@ -143,6 +145,7 @@ class Sentence:
         self.sheets = {sheet.name: sheet for sheet in drawn.sheets}
         self.frames: dict[Node, list[Frame]] = {}
         self._clones: dict[Node, Node] = {}
+        self.waiting: dict[Frame, np.ndarray] = {}
         self._give(self.graph[steps.INPUT.symbol], group.input)
         for name, (frame, _) in group.weights.items():
             if name in graph:
@@ -180,14 +183,33 @@ class Sentence:
     def _numbers(self) -> Recomputed:
         """The numbers of every matrix, computed from those that the author's cells hold."""
         entered = {}
-        for node, (frame, *_) in self.frames.items():
+        for node in sorted(self.frames, key=lambda node: node.order):
+            frame = self.frames[node][0]
             if node.operation is None or not frame.place.sheet or node.scalar or self.anew:
                 continue
             filled, numbers = values_in(self.sheets[frame.place.sheet], frame.place, frame.turned)
-            known = filled & np.isfinite(numbers)
+            self.waiting[frame] = self._waits(frame, filled)
+            known = filled & np.isfinite(numbers) & ~self.waiting[frame]
             if known.any():
                 entered[node] = Entered(known, numbers)
         return recompute(self.graph.values(), entered)
+
+    def _waits(self, frame: Frame, filled: np.ndarray) -> np.ndarray:
+        """Which cells of a frame have no number yet: the blank ones, and an author's formulas that read
+        such cells of other frames, so that their stored values say nothing."""
+        waits, place, formulas = ~filled, frame.place, self.sheets[frame.place.sheet].formulas
+        open_frames = [(one.place, mask.T if one.turned else mask)
+                       for one, mask in self.waiting.items() if mask.any()]  # fmt: skip
+        for i, j in np.argwhere(filled).tolist() if open_frames else ():
+            cell = place.row + (j if frame.turned else i), place.column + (i if frame.turned else j)
+            read = references(formulas[cell], cell) if cell in formulas else ()
+            for sheet, (top, left, bottom, right) in read:
+                for there, mask in open_frames:
+                    rows = slice(max(top - there.row, 0), max(bottom - there.row + 1, 0))
+                    columns = slice(max(left - there.column, 0), max(right - there.column + 1, 0))
+                    same = (sheet or place.sheet) == there.sheet
+                    waits[i, j] |= same and bool(mask[rows, columns].any())
+        return waits
 
     def blank(self, frame: Frame) -> np.ndarray:
         """Which cells of a frame get a formula, with words in rows."""
@@ -472,6 +494,8 @@ def _differences(sentence: Sentence, node: Node, frame: Frame, sheet: DrawnSheet
         if cell not in sheet.formulas:
             typed.append((cell, i, j))
             continue
+        if frame in sentence.waiting and sentence.waiting[frame][i, j]:
+            continue  # it has not been computed from what it reads
         own, ours = numbers[i, j], expected[i, j]
         if np.isfinite(own) and not abs(own - ours) <= AGREES * max(1.0, abs(ours)):
             other.append((cell, i, j))
