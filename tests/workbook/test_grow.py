@@ -174,6 +174,13 @@ def test_learned_weights_come_from_the_input_or_from_the_template(tmp_path: Path
     np.testing.assert_allclose(values, naive_attention(q, k, v)[1], rtol=1e-12)
     labels = [openpyxl.load_workbook(out).active.cell(3, c).value for c in range(1, 60)]
     assert labels.count("c") == 3
+    x = sentence(WORDS[:4], 3)  # as many dimensions as the template's weights have rows
+    again = fill_file(template, {}, tables=Tables(Path("new.xlsx"), {"s": x}, {}))
+    out.write_bytes(again.content)
+    texts = {cell.value for row in openpyxl.load_workbook(out).active for cell in row}
+    assert {*x.columns} <= texts
+    assert not {*DIMS} & texts  # no label of the template is left
+    x = sentence(WORDS[:4], 5)
     with pytest.raises(
         InputError, match="--set random-weights=1"
     ):  # three rows do not fit five dimensions

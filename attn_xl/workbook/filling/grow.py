@@ -105,7 +105,11 @@ def grown(
     made = Assigned(labels=old.labels, left=old.left)
     for group, (name, table) in zip(old.groups, sentences):
         fit = len(table.columns) == len(group.table.columns)
-        theirs = {step: own for step, (_, own) in group.weights.items() if fit}
+        theirs = {
+            step: replace(own, rows=table.columns) if own.rows == group.table.columns else own
+            for step, (_, own) in group.weights.items()
+            if fit
+        }
         given = Tables(drawn.path, {name: table}, {**theirs, **tables.weights})
         graph = compute(given, not shows_plain_exponentials(group))
         for step, (frame, there) in group.weights.items():
