@@ -32,9 +32,9 @@ WIDEST = 5
 OUTRIGHT = 1000
 """The evidence of a tag or a defined name."""
 BESIDE = 10
+"""The distance of a title to the right of its numbers, which is the weakest place for one."""
 ELSEWHERE = 10_000
 """The distance of a title from an input on another sheet."""
-"""The distance of a title to the right of its numbers, which is the weakest place for one."""
 
 
 @record(frozen=True)
@@ -302,8 +302,8 @@ def _given_table(
                     "program and save it."
                 )
             values[r, c] = float(value)
-    left, above = _labels_of(cells, row, column, rows, columns)
     place = Place(sheet.name, row, column, rows, columns)
+    (left, _), (above, _) = labels_of(cells, place)
     table = Table(
         name=step,
         values=values,
@@ -318,16 +318,9 @@ def _given_table(
     return Frame(step, place, False, by), table
 
 
-def _labels_of(
-    cells: Cells, row: int, column: int, rows: int, columns: int
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The labels left of and above a rectangle, which arrows may separate from it."""
-    (left, _), (above, _) = labels_of(cells, Place("", row, column, rows, columns))
-    return left, above
-
-
 def labels_of(cells: Cells, place: Place) -> tuple[tuple[tuple[str, ...], int], ...]:
-    """The labels left of a rectangle, and those above it, each with how many cells away they stand."""
+    """The labels left of a rectangle, and those above it, each with how many cells away they stand:
+    arrows may separate them from it."""
     row, column, rows, columns = box(place)
     left = above = ((), 0)  # type: tuple[tuple[str, ...], int]
     for away in (1, 2):
@@ -496,7 +489,7 @@ def evidence(cells: Cells, place: Place, form: Shape) -> tuple[float, bool, tupl
     """How much speaks for a matrix in these cells, whether its labels agree, and the signs in words."""
     row, column, rows, columns = place.row, place.column, place.rows, place.columns
     score, signs, agrees = 0.0, [], False
-    left, above = _labels_of(cells, row, column, rows, columns)
+    (left, _), (above, _) = labels_of(cells, place)
     for labels, own, ends in (
         (left, form.rows, ((row - 1, column - 1), (row + rows, column - 1))),
         (above, form.columns, ((row - 1, column - 1), (row - 1, column + columns))),
