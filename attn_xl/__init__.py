@@ -12,7 +12,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "1.2.0"
+__version__ = "1.3.0"
 
 if TYPE_CHECKING:
     from attn_xl.graph.gradients import gradients

@@ -352,17 +352,17 @@ def write_workbook(
     """Write every matrix of a computation as a sheet of live formulas with cached values.
 
      For a file, the result is byte for byte the workbook that `attn-xl convert` writes: with an
-    Overview, the sheet Controls, charts, and the record from which `read_tables` reads it back.
+    Overview, charts, and the record from which `read_tables` reads it back.
 
     Args:
         computation: the result of `attend`, a graph, or the matrix that a model returned.
         path: the .xlsx file to write; it appears only when it is complete.
         overwrite: replace an existing file.
-        plain: omit the sheet Controls and all charts.
+        plain: omit switches and charts.
         template: the look: the path of a template, or the name of a built-in one: "article", "print".
         settings: how to show the matrices (formulas, decimals, layout); those of the computation if
             None.
-        source: the origin of the numbers, for the Overview; the name of the input file if None.
+        source: the origin of the numbers, for the file's properties; the name of the input if None.
 
     Returns:
         The layout: where each matrix is in the workbook.

@@ -45,9 +45,9 @@ __all__ = [
     "CANVAS",
     "CELLS",
     "COMPARE",
-    "CONTROLS",
     "LANGUAGE",
     "OPTIONS",
+    "OVERVIEW",
     "RECURRENT",
     "STACKS",
     "Activation",
@@ -72,7 +72,7 @@ __all__ = [
 
 IN_ATTENTION = (Positions.learned, Positions.rotary, Positions.alibi)
 """Positions for models with attention only."""
-CONTROLS, OPTIONS, COMPARE, CANVAS, BATCH = "Controls", "Options", "Compare", "Canvas", "Batch"
+OVERVIEW, OPTIONS, COMPARE, CANVAS, BATCH = "Overview", "Options", "Compare", "Canvas", "Batch"
 CURVES = "Loss"
 """Names of the shared sheets: the cells a reader changes, the settings that formulas refer to, the
 comparison of sentences, the drawing of all matrices, the losses of several sentences, and the curves
@@ -490,7 +490,7 @@ class Settings:
     )
     head_switches: bool = _choice(
         False,
-        "Add a cell for each head that removes it. The cell on Controls is 1; 0 removes what "
+        "Add a cell for each head that removes it. The cell on the Overview is 1; 0 removes what "
         "the head gives.",
         models=STACKS,
     )
@@ -506,7 +506,7 @@ class Settings:
         "the output depends on each word of the input.",
         models=(*ATTENTION, Model.cnn, *RECURRENT),
     )
-    controls: bool = _choice(False, "Add a Controls sheet with cells for scale, temperature and mask.")
+    controls: bool = _choice(False, "Add cells for scale, temperature and mask to the Overview.")
     switches: Switch | None = _choice(
         None,
         "Add a switch for a mask. It is initially off, and hides later words.",
@@ -623,7 +623,7 @@ class Settings:
         if given.get("switches") is not None and not result.controls:
             raise CallError(
                 f"--switches {result.switches.value if result.switches else ''} adds a switch to the "
-                "sheet Controls, which --plain and --formulas none omit. Drop one of the options."
+                "Overview, which --plain and --formulas none omit. Drop one of the options."
             )
         return result
 

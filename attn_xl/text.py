@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, TextIO
@@ -52,6 +53,18 @@ def listed(items: Sequence[str], most: int = 4, between: str = ", ") -> str:
     """The first `most` items and the number of the rest: `a, b, c, d and 3 more`."""
     shown = between.join(items[:most])
     return f"{shown} and {len(items) - most} more" if len(items) > most else shown
+
+
+def distinct(words: Sequence[str]) -> tuple[str, ...]:
+    """The words, with numbers that distinguish equal ones: `the (1)`, `the (4)`."""
+    texts = list(words)
+    while True:  # a numbered word may equal another word: `the (1)`
+        times = Counter(text.casefold() for text in texts)
+        alike = [i for i, text in enumerate(texts) if times[text.casefold()] > 1 or not text]
+        if not alike:
+            return tuple(texts)
+        for i in alike:
+            texts[i] = f"{texts[i]} ({i + 1})".strip()
 
 
 def count(number: int, thing: str) -> str:

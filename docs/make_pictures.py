@@ -47,7 +47,7 @@ PICTURES = {
     "canvas": Picture("canvas", ("Canvas",)),
     "canvas-heads": Picture("heads-canvas", ("Canvas",), all_pages=True),
     "compare": Picture("mouse-controls", ("Compare",)),
-    "controls": Picture("mouse-controls", ("Controls",)),
+    "controls": Picture("mouse-controls", ("Overview",)),
     "encoder": Picture("encoder", ("Overview",)),
     "fill": Picture(
         "own-sheet", ("Two contexts",), "own-sheet-filled", resolution=75, footer=0, beside=True

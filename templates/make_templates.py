@@ -6,6 +6,7 @@ They are ordinary workbooks: open one in a spreadsheet program, restyle it, save
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -29,7 +30,7 @@ class Role:
     italic: bool = False
     border: Border | None = None
     align: str | None = None
-    size: float = 11
+    size: float = 10
     number_format: str = "General"
     underline: str | None = None
     wrap: bool = False
@@ -47,37 +48,36 @@ def rule(top: str | None = None, bottom: str | None = None, colour: str = "FF000
     )
 
 
+INK, TEXT, MUTED, HAIRLINE, BLUE = "FF16212B", "FF3D4A57", "FF66727E", "FFD3D9DF", "FF1D5AA6"
 ARTICLE = {
-    "attn title": Role("FF1F2A37", bold=True, size=15),
-    "attn note": Role("FF5B6673", italic=True),
-    "attn link": Role("FF0B63A5", underline="single"),
-    "attn label": Role("FF1F2A37", bold=True, align="left"),
+    "attn title": Role(INK, bold=True, size=18),
+    "attn note": Role(MUTED, size=9),
+    "attn link": Role(BLUE, underline="single", size=9),
+    "attn label": Role(INK, bold=True, align="left"),
     "attn heading": Role(
-        "FF1F2A37", bold=True, align="right", wrap=True, border=rule(bottom="medium", colour="FF1F2A37")
+        TEXT, align="right", wrap=True, border=rule(bottom="thin", colour=INK), size=8
     ),
-    "attn input": Role("FF0B4F8A", "FFE3F0FB", border=box("thin", "FF7FB2DE"), number_format="0.00"),
+    "attn input": Role(BLUE, "FFEAF2FB", border=box("thin", "FFC3D8EF"), number_format="0.00"),
     "attn weight": Role(
         "FF7A4100", "FFFFF1D6", italic=True, border=box("dotted", "FFC58A2B"), number_format="0.00"
     ),
-    "attn value": Role(
-        "FF1F2A37", border=rule(bottom="hair", colour="FFB8C0C8"), number_format="0.000"
-    ),
-    "attn attention": Role(
-        "FF102A2A", bold=True, border=box("thin", "FFFFFFFF"), number_format="0.000"
-    ),
-    "attn scale low": Role(fill="FFFFFFFF"),
-    "attn scale high": Role(fill="FF4DB6A0"),
-    "attn text": Role("FF1F2A37"),
-    "attn blank": Role("FF1F2A37", "FFFFFBE0", border=box("medium", "FFC9A227"), number_format="0.000"),
-    "attn answer": Role("FF0B4F8A", "FFFFFBE0", border=box("thin", "FFC9A227")),
+    "attn value": Role(INK, border=rule(bottom="hair", colour=HAIRLINE), number_format="0.000"),
+    "attn attention": Role(INK, border=box("medium", "FFFFFFFF"), number_format="0.000"),
+    "attn scale low": Role(fill="FFEFF6F5"),
+    "attn scale high": Role(fill="FF0F766E"),
+    "attn dark": Role("FFFFFFFF"),
+    "attn text": Role(TEXT),
+    "attn chosen": Role(INK, "FFE9EDF1", bold=True),
+    "attn blank": Role(INK, "FFFFFBE0", border=box("medium", "FFC9A227"), number_format="0.000"),
+    "attn answer": Role(BLUE, "FFFFFBE0", border=box("thin", "FFC9A227")),
     "attn right": Role("FF0B5D3B", "FFCFF0DE"),
     "attn wrong": Role("FF9B1C0E", "FFFBD9D0", bold=True),
-    "attn echo": Role("FF6B7580", italic=True, number_format="0.000"),
-    "attn step": Role("FF0B63A5", bold=True),
+    "attn echo": Role(MUTED, italic=True, number_format="0.000"),
+    "attn step": Role(INK, bold=True, size=12, border=rule(bottom="thin", colour=INK)),
 }
 
 PRINT = {
-    "attn title": Role(bold=True, size=15),
+    "attn title": Role(bold=True, size=18),
     "attn note": Role(italic=True),
     "attn link": Role(underline="single"),
     "attn label": Role(bold=True, align="left"),
@@ -88,6 +88,7 @@ PRINT = {
     "attn attention": Role(bold=True, border=box("thin", "FF000000"), number_format="0.000"),
     "attn scale low": Role(fill="FFFFFFFF"),
     "attn scale high": Role(fill="FFA6A6A6"),
+    "attn chosen": Role(fill="FFE6E6E6", bold=True),
     "attn text": Role(),
     "attn blank": Role(border=box("double", "FF000000"), number_format="0.000"),
     "attn answer": Role(border=box("dashed", "FF000000")),
@@ -134,48 +135,12 @@ def page(sheet: Worksheet) -> None:
         part.size = 9
 
 
-LEGEND = [
-    ("attn input", 0.9, "given: change it and watch what follows"),
-    ("attn weight", 0.5, "learned weights (also inputs)"),
-    ("attn value", 1.234, "computed: click it to see its formula"),
-    ("attn attention", 0.25, "attention weights: the darker the cell, the more attention"),
-]
-
-
-def cover(sheet: Worksheet, scale: str) -> None:
-    for letter, width in zip("ABCD", (24, 40, 10, 96)):
-        sheet.column_dimensions[letter].width = width
-    sheet["A1"], sheet["A1"].style = "{title}", "attn title"
-    sheet["A2"], sheet["A2"].style = "{formula}", "attn note"
-    sheet["A3"], sheet["A3"].style = "made from {source}: {sentences}", "attn note"
-    for row, (name, number, words) in enumerate(LEGEND, 5):
-        swatch, said = sheet.cell(row, 1, number), sheet.cell(row, 2, words)
-        swatch.style, said.style = name, "attn note"
-        swatch.alignment, said.alignment = Alignment(horizontal="center"), Alignment("left", indent=1)
-    swatch.fill = PatternFill("solid", fgColor=scale)
-    for column, text in enumerate(("step", "how it is made", "shape", "what it shows"), 1):
-        cell = sheet.cell(10, column, text)
-        cell.style = "attn heading"
-        cell.alignment = Alignment(horizontal="left")
-        sheet.row_dimensions[1].height = 26
-    sheet["A11"], sheet["A11"].style = "{steps}", "attn link"
-    sheet["B11"].style = sheet["C11"].style = sheet["D11"].style = "attn note"
-    for letter in "BCD":
-        sheet[f"{letter}11"].font = Font(name=sheet["A1"].font.name, size=11, color="FF1F2A37")
-    page(sheet)
-    sheet.sheet_view.zoomScale = 100
-    sheet.sheet_properties.pageSetUpPr.fitToPage = True
-    sheet.page_setup.fitToHeight = 0
-    sheet.print_title_rows = "10:10"
-
-
-def matrix(sheet: Worksheet) -> None:
+def matrix(sheet: Worksheet, names: Iterable[str]) -> None:
     sheet["A1"], sheet["A1"].style = "This sheet shows how each kind of cell looks.", "attn title"
     sheet["A2"], sheet["A2"].style = (
         "Restyle the cell styles (their names begin with attn) and the page: every matrix gets them.",
         "attn note",
     )
-    names = [*ARTICLE]
     for row, name in enumerate(names, 4):
         sheet.cell(row, 1, name).style = "attn label"
         sheet.cell(row, 2, 0.5).style = name
@@ -188,14 +153,13 @@ def make(name: str, roles: dict[str, Role], font: str) -> None:
     first = book.worksheets[0]
     for role_name, role in roles.items():
         book.add_named_style(style(role_name, role, font))
-    book._named_styles["Normal"].font = Font(name=font, size=11)
-    first.title = "Cover"
-    cover(first, roles["attn scale high"].fill or "FFFFFFFF")
-    matrix(book.create_sheet("Matrix"))
+    book._named_styles["Normal"].font = Font(name=font, size=10)
+    first.title = "Matrix"
+    matrix(first, roles)
     book.properties.created = book.properties.modified = datetime(1980, 1, 1)  # no clock
     save(book, HERE / f"{name}.xlsx", {})
 
 
 if __name__ == "__main__":
-    make("article", ARTICLE, "Calibri")
-    make("print", PRINT, "Calibri")
+    make("article", ARTICLE, "Arial")
+    make("print", PRINT, "Arial")

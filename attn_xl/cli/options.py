@@ -85,7 +85,7 @@ Template = Annotated[
         complete=template_names,
     ),
 ]
-Plain = Annotated[bool, option("--plain", help="Omit the Controls sheet and all charts.")]
+Plain = Annotated[bool, option("--plain", help="Omit switches and charts.")]
 Force = Annotated[bool, option("--force", help="Replace an existing output.")]
 READING = {
     "range": Annotated[

@@ -48,10 +48,8 @@ from attn_xl.graph.operations.selection import (
     Chosen,
     Columns,
     Concat,
-    Find,
     Gather,
     OneHot,
-    Picked,
     Repeated,
     Shift,
 )
@@ -104,17 +102,6 @@ def when(chosen: Matrix, if_on: Matrix | float, if_off: Matrix | float) -> Matri
     """One of two scalars or matrices of one shape, depending on a switch."""
     on, off = (side if isinstance(side, Matrix) else constant(side) for side in (if_on, if_off))
     return made(When(), (chosen, on, off), on.rows, on.columns, scalar=on.scalar and off.scalar)
-
-
-def find(word: Matrix, words: Matrix) -> Matrix:
-    """The position of a chosen word in a column of words, from 1, as a scalar."""
-    plain = not any(len(text) > 255 or set(text) & set("*?~") for text in words.texts or ())
-    return made(Find(plain), (word, words), ("",), ("",), scalar=True)
-
-
-def picked(x: Matrix, row: Matrix) -> Matrix:
-    """(n, m) to (m, 1): the row of `x` whose number, from 1, is the scalar `row`."""
-    return made(Picked(), (x, row), x.columns, ("value",))
 
 
 def column_maximum(x: Matrix) -> Matrix:

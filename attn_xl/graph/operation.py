@@ -86,10 +86,6 @@ class Operand:
         """The number of the formula's row, from 0."""
         raise NotImplementedError
 
-    def picked(self, row: Operand, column: int) -> str:
-        """The number in a column, of the row whose number, from 1, is `row`."""
-        raise NotImplementedError
-
 
 class Said(NamedTuple):
     """A piece of a calculation, and how tightly it binds."""

@@ -23,7 +23,7 @@ from attn_xl.settings import (
     BATCH,
     BLOCKS,
     CELLS,
-    CONTROLS,
+    OVERVIEW,
     Formulas,
     Model,
     Normalize,
@@ -50,16 +50,15 @@ from .attention import (
 from .classify import classify
 from .computation import Computation
 from .convolution import convolution
-from .explorer import explorer, moves
 from .generation import Choosing, SameWeights, count_kept, new_word, without_new, word_of
-from .influence import INFLUENCE, influence
+from .influence import influence
 from .learning import learned
 from .live import Live, described
 from .losses import mean_loss
 from .masking import Scoring
 from .multi_head import PerHead, multi_head_attention
 from .own_masks import Attended, OwnMasks
-from .parts import chosen_parts
+from .plane import moves
 from .recurrent import gru, lstm, recurrent, rnn
 from .relative import Alibi, Rotary
 from .sentence_vector import pooled, transformed, unit
@@ -172,7 +171,7 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
     chosen = run.live.rows is not None  # of the other words there is nothing to compare with
     comparable, remarks = ({}, ()) if chosen else _comparable(ends)
     compared, no_comparison = _unless_too_large("the comparison of sentences", compare, comparable)
-    controls, plane, no_plane = _explorers(graphs, ends, settings), list[Matrix](), ""
+    plane, no_plane = list[Matrix](), ""
     if settings.controls and comparable:
         plane, no_plane = _unless_too_large("the chart of where words move", moves, comparable)
     left_out = [remark for remark in (no_comparison, no_plane) if remark]
@@ -180,7 +179,7 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
         title=title,
         graphs=graphs,
         comparison={**{matrix.name: matrix for matrix in compared}, **batch},
-        controls={matrix.name: matrix for matrix in (*controls, *plane)},
+        plane={matrix.name: matrix for matrix in plane},
         remarks=(
             *tables.remarks,
             *remarks,
@@ -486,9 +485,9 @@ class Run:
         part = without_new(part)
         if part not in self._head_switches:
             name = part.name(steps.HEAD_SWITCH.symbol).replace(".", "_")
-            cell = option(self.weights.cell(name, 1.0), name, "", sheet=CONTROLS)
+            cell = option(self.weights.cell(name, 1.0), name, "", sheet=OVERVIEW)
             note = steps.HEAD_SWITCH.note.format(part=part.words)
-            made = cell.as_step(steps.HEAD_SWITCH, part, note=note, sheet=CONTROLS)
+            made = cell.as_step(steps.HEAD_SWITCH, part, note=note, sheet=OVERVIEW)
             self._head_switches[part] = replace(made, name=name)
         return self._head_switches[part]
 
@@ -833,24 +832,6 @@ def add_model(
     model = Model.add(name, like)
     MODELS[model] = lambda run, _, x: _both(function(run, x))
     return model
-
-
-def _explorers(graphs: Mapping[str, Graph], ends: Ends, settings: Settings) -> list[Matrix]:
-    made: list[Matrix] = []
-    if not settings.controls:
-        return made
-    parts = [node.part for graph in graphs.values() for node in graph.values()]
-    kept = chosen_parts(settings.sheets_for, parts) if settings.sheets_for else set(parts)
-    for name, (x, output) in ends.items():
-        nodes = graphs[name].values()
-        attention = [
-            node
-            for node in nodes
-            if node.role == "attention" and node.part in kept and not node.is_step(INFLUENCE)
-        ]
-        if attention:
-            made += explorer(name if len(ends) > 1 else "", x, output, attention)
-    return made
 
 
 def _not_to_be_masked(graphs: Mapping[str, Graph]) -> tuple[str, ...]:

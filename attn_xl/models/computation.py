@@ -35,7 +35,7 @@ class Computation(Mapping[str, Graph]):
         title: what was computed, and for which sentences.
         graphs: the graph of each sentence.
         comparison: the matrices of `Compare` by name; empty if the sentences share no word.
-        controls: the interactive matrices by name: the word to look at, where words move to.
+        plane: the positions of words in a plane, before and after attention, by name.
         remarks: notes for the reader, such as why sentences are not compared.
         settings: the settings used, if it was computed from a workbook.
         tables: the tables it was computed from, if known.
@@ -46,7 +46,7 @@ class Computation(Mapping[str, Graph]):
     title: str
     graphs: dict[str, Graph]
     comparison: dict[str, Matrix]
-    controls: dict[str, Matrix] = field(default_factory=dict)
+    plane: dict[str, Matrix] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     settings: Settings | None = None
     tables: Tables | None = None
@@ -61,7 +61,7 @@ class Computation(Mapping[str, Graph]):
     def __getitem__(self, name: str) -> Graph | Node:
         if name in self.graphs:
             return self.graphs[name]
-        known = {**self.comparison, **self.controls}
+        known = {**self.comparison, **self.plane}
         matching = {graph[name] for graph in self.graphs.values() if name in graph}
         matching |= {known[name]} if name in known else set()
         if len(matching) == 1:

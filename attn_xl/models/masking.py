@@ -11,7 +11,7 @@ from attn_xl.graph.extent import HIDES
 from attn_xl.graph.functions import option, switch
 from attn_xl.graph.matrix import Matrix, given_step
 from attn_xl.graph.step import Part, Step
-from attn_xl.settings import CELLS, CONTROLS, OPTIONS, Normalize, Settings
+from attn_xl.settings import CELLS, OPTIONS, OVERVIEW, Normalize, Settings
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.tables.written.record import drawn_before
 
@@ -52,11 +52,11 @@ class Scoring:
         self._scale: bool | Matrix = settings.scale
         self._temperature = self._p = self._causal = self._p_residual = None
         if settings.controls:
-            self._scale = switch(settings.scale, CELLS["scale"], SCALE_NOTE, sheet=CONTROLS)
+            self._scale = switch(settings.scale, CELLS["scale"], SCALE_NOTE, sheet=OVERVIEW)
             self._temperature = self._option(settings.temperature or 1.0, *TEMPERATURE)
             hides = settings.causal or settings.model.always_causal
             if settings.normalize is Normalize.softmax and (hides or settings.switches):
-                self._causal = switch(hides, CELLS["causal"], CAUSAL_NOTE, sheet=CONTROLS)
+                self._causal = switch(hides, CELLS["causal"], CAUSAL_NOTE, sheet=OVERVIEW)
         elif settings.temperature is not None:
             self._temperature = self._option(settings.temperature, *TEMPERATURE)
         self._window = None
@@ -85,7 +85,7 @@ class Scoring:
     @property
     def sheet(self) -> str:
         """The sheet with the options that formulas read."""
-        return CONTROLS if self._settings.controls else OPTIONS
+        return OVERVIEW if self._settings.controls else OPTIONS
 
     def attending(self, *, causal: bool, switchable: bool = False) -> Attending:
         """How scores become weights, with later words hidden or not; if `switchable` and there are

@@ -45,7 +45,7 @@ COMPARED_ENDS = tuple(
 ENDS = {"Input": "input", "Output": "output"}
 """The same two in words."""
 
-# The sheets Controls and Compare; the sentence is the last scope of a step's part
+# The sheet Compare; the sentence is the last scope of a step's part
 
 
 # The transformer

@@ -245,7 +245,7 @@ class Place:
 
     @property
     def absolute(self) -> str:
-        """`Scores!$B$5:$D$8`, or `Controls!$B$5` for a single cell."""
+        """`Scores!$B$5:$D$8`, or `Overview!$B$5` for a single cell."""
         one = self.rows == self.columns == 1
         return self.absolute_range.rpartition(":")[0] if one else self.absolute_range
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from attn_xl.errors import CallError, InputError
 from attn_xl.labelled import first_and_last
-from attn_xl.settings import CONTROLS, INFLUENCES, LABELS, SETTINGS
+from attn_xl.settings import INFLUENCES, LABELS, OVERVIEW, SETTINGS
 from attn_xl.spreadsheets.addresses import unique
 from attn_xl.spreadsheets.book import Book, wrote_this
 from attn_xl.spreadsheets.numerals import ErrorValue, as_text
@@ -130,7 +130,7 @@ def survey_book(
     if words_in not in (None, "rows", "columns"):
         raise CallError(f"--words-in is {words_in!r}; give rows or columns.")
     survey = Survey(book.path, book=book)
-    if {"Overview", CONTROLS} & book.grids.keys() and wrote_this(book.path):
+    if OVERVIEW in book.grids and wrote_this(book.path):
         do = f"its sheet {SETTINGS!r} is missing. Give the file it was made from."
         if SETTINGS in book.grids and (range or words_in):
             do = "leave out --range and --words-in to read it back as a whole."

@@ -161,7 +161,7 @@ def key_layout(students: Sequence[Student], keys: Sequence[Key]) -> Layout:
             Extras(tuple(cells), widths=widths),
         )
     )
-    return Layout("Answers", {}, tuple(sheets), overview=False)
+    return Layout("Answers", {}, tuple(sheets))
 
 
 def _headings(names: Sequence[str]) -> list[Cell]:

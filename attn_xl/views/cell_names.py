@@ -12,9 +12,9 @@ from attn_xl.errors import CallError, nearest
 from attn_xl.graph.node import Node
 from attn_xl.labels import MOST_LISTED, unambiguous
 from attn_xl.models.computation import Computation
-from attn_xl.settings import SETTINGS
+from attn_xl.settings import OVERVIEW, SETTINGS
 from attn_xl.spreadsheets.addresses import Place, address, parse_place, quoted
-from attn_xl.workbook.layout.layout import LINK_ROW, NOTE_ROW, OVERVIEW, TITLE_ROW, Layout, Sheet
+from attn_xl.workbook.layout.layout import LINK_ROW, NOTE_ROW, TITLE_ROW, Layout, Sheet
 from attn_xl.workbook.layout.placed import Block
 from attn_xl.workbook.xlsx.rows import caption_above
 
@@ -56,7 +56,7 @@ class CellNames:
     def __init__(self, computation: Computation, layout: Layout, sheet: str | None = None) -> None:
         self._layout = layout
         self._sheet = sheet
-        controls = [SelectedMatrix("", name, node) for name, node in computation.controls.items()]
+        controls = [SelectedMatrix("", name, node) for name, node in computation.plane.items()]
         self._selected = {one.node: one for one in (*select(computation), *controls)}
         scopes = (scope for node in self._selected for scope in node.part.scopes)
         self._ranks = {scope: rank for rank, scope in enumerate(dict.fromkeys(scopes))}

@@ -9,7 +9,7 @@ from attn_xl.errors import CallError, nearest
 from attn_xl.graph.node import Node
 from attn_xl.models.computation import Computation
 from attn_xl.models.steps import COMPARED_ENDS
-from attn_xl.settings import COMPARE, CONTROLS
+from attn_xl.settings import COMPARE, OVERVIEW
 from attn_xl.tables.step_names import BY_SPELLING
 
 MOST_NAMES = 40
@@ -60,7 +60,7 @@ def select(
             matrices = [matrix for matrix in matrices if matrix.node in own]
     if not steps:
         return matrices
-    matrices += [SelectedMatrix("", name, node) for name, node in computation.controls.items()]
+    matrices += [SelectedMatrix("", name, node) for name, node in computation.plane.items()]
     names = Steps(matrices, computation)
     wanted = {one for step in steps for one in names.find(step, parts=True)}
     return [matrix for matrix in matrices if matrix in wanted]
@@ -144,7 +144,7 @@ def _shorter(one: SelectedMatrix, fronts: Sequence[str]) -> tuple[set[str], set[
     """A name's forms without the layer, those also without the head, and the parts that it is in."""
     names = [f"{front}{one.name}" for front in fronts]
     inside = {name[:i] for name in names for i, letter in enumerate(name) if letter == "."}
-    if one.node.sheet in (COMPARE, CONTROLS):
+    if one.node.sheet in (COMPARE, OVERVIEW):
         return set(), set(), inside
     step = one.owner or one.node
     rest = one.name.removeprefix(step.part.prefix)
@@ -159,7 +159,7 @@ def _shorter(one: SelectedMatrix, fronts: Sequence[str]) -> tuple[set[str], set[
 def _without_part(one: SelectedMatrix) -> str:
     """`Softmax.Sum` of `Dec1.Self.Softmax_2.Sum`; `W_1`, of the feed-forward network, as it is."""
     step = one.owner or one.node
-    if step.step is None or step.sheet in (COMPARE, CONTROLS):
+    if step.step is None or step.sheet in (COMPARE, OVERVIEW):
         return one.name
     own = step.part.name(step.step.symbol)
     return (

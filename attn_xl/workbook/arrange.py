@@ -8,9 +8,10 @@ from dataclasses import replace
 from attn_xl.models.computation import Computation
 from attn_xl.settings import Arrangement, Formulas, Settings
 from attn_xl.workbook.canvas.canvas import draw, draw_layers, prefers_layers, with_canvas
-from attn_xl.workbook.layout.controls_sheet import with_controls
+from attn_xl.workbook.layout.compare_sheet import with_charts
 from attn_xl.workbook.layout.curve import with_curve
 from attn_xl.workbook.layout.layout import Layout
+from attn_xl.workbook.layout.overview import with_overview
 from attn_xl.workbook.layout.place import lay_out
 
 
@@ -59,4 +60,4 @@ def _arranged(
         layout = draw_layers(layout, settings.decimals)
     elif settings.canvas and not blank:  # a picture would give the answers away
         layout = with_canvas(layout, settings.decimals)
-    return with_curve(with_controls(layout))
+    return with_overview(with_curve(with_charts(layout)), live=settings.controls)

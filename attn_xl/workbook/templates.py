@@ -1,4 +1,4 @@
-"""Finds, loads and checks a template workbook: its named styles, cover and page setup."""
+"""Finds, loads and checks a template workbook: its named styles and page setup."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from attn_xl.spreadsheets.addresses import MAX_COLUMNS, MAX_ROWS
 from attn_xl.spreadsheets.unpack import content_of, unpacked
 
 DEFAULT = "article"
-COVER, MATRIX = "Cover", "Matrix"
+MATRIX = "Matrix"
 _STYLES = "xl/styles.xml"
 MOST_CELLS = 100_000
 """Cells in one merged, linked or commented range: openpyxl creates every one of them."""
@@ -45,6 +45,8 @@ STAND_INS = {
     "attn right": "attn attention",
     "attn wrong": "attn weight",
     "attn page": "attn title",
+    "attn chosen": "attn label",
+    "attn dark": "attn attention",
 }
 """Optional styles of a template, each with the style used in its place."""
 
@@ -125,7 +127,7 @@ def _read_template(path: Path, content: bytes) -> Any:
         ) from None
     _check_places(path, book)
     own = all(style in book.named_styles for style in STYLES)
-    if not own or not {COVER, MATRIX} <= {*book.sheetnames}:
+    if not own or MATRIX not in book.sheetnames:
         article = shipped()[DEFAULT]
         return _looking_like(book, _read_template(article, content_of(article)))
     _keep_the_look(book)

@@ -442,7 +442,7 @@ def test_the_workbook_is_that_of_convert(sample: str, tmp_path: Path) -> None:
         main(["convert", str(source), "-o", str(tmp_path / "command.xlsx")])
     made = attn_xl.write_workbook(attend(source), tmp_path / "python.xlsx")
     assert (tmp_path / "python.xlsx").read_bytes() == (tmp_path / "command.xlsx").read_bytes()
-    assert repr(made) == f"<workbook of {len(made.sheets) + made.overview} sheets>"
+    assert repr(made) == f"<workbook of {len(made.sheets)} sheets>"
 
 
 def test_options_reach_the_workbook_as_those_of_convert_do(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_convert(run: Runner, tmp_path: Path, keep: Callable[[Path], Path]) -> N
     done = run("convert", MOUSE, "-o", tmp_path / "out.xlsx")
     assert done.status == 0
     finding = "mouse: with cat it becomes animal 2.05 > tech 1.45"
-    written = f"{tmp_path / 'out.xlsx'}: 14 sheets, 337 formulas"
+    written = f"{tmp_path / 'out.xlsx'}: 14 sheets, 335 formulas"
     assert done.out == f"{written}; the first says “{finding}”\n"
     assert done.err == ""
     keep(tmp_path / "out.xlsx")

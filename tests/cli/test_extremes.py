@@ -104,4 +104,4 @@ def test_what_no_model_needs_is_left_out(kind: str, tmp_path: Path) -> None:
     path = make_input(tmp_path / "table.xlsx", TABLES[kind])
     made = attend(read_tables(path), Settings(controls=True))
     assert any(remark.startswith("Left out: the chart") for remark in made.remarks)
-    assert not any(name.startswith("Compare.") and name.endswith("Moves") for name in made.controls)
+    assert not any(name.startswith("Compare.") and name.endswith("Moves") for name in made.plane)

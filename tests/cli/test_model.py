@@ -46,7 +46,7 @@ def test_a_whole_language_model(written: Path) -> None:
     verify(written)
     assert written.stat().st_size < 2_000_000
     book = openpyxl.load_workbook(written)
-    assert {"Overview", "Controls", "Dec1", "Dec2"} <= {*book.sheetnames}
+    assert {"Overview", "Dec1", "Dec2"} <= {*book.sheetnames}
 
 
 @by_libreoffice

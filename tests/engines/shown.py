@@ -19,12 +19,14 @@ import openpyxl
 
 HIDES_ALL, HIDES_NONE_ABOVE = ";;;", "0;;"
 """The formats that are meant to show nothing: helpers of a lesson, and a count of mistakes of 0."""
+NOTHING = "\u00b7"
+"""The sign of a share of 0."""
 TIE = Decimal("1e-6")
 """Beside the half of a unit: programs round a half up, or to even, or as the binary number falls."""
 LAST = Decimal("5e-15")
 """Beside that, as a share of the number: Excel, LibreOffice and others show 15 significant digits."""
-_SECTION = re.compile(r"(?:\[(<=|<)(-?[\d.]+)\])?(.*)", re.DOTALL)
-_NUMBER = re.compile(r'(-?)(0(?:\.(0+))?)?(E\+00)?((?: ?%|"[^"]*")*)')
+_SECTION = re.compile(r"(?:\[(<=|<|=)(-?[\d.]+)\])?(.*)", re.DOTALL)
+_NUMBER = re.compile(r'([-+]?)(0(?:\.(0+))?)?(E\+00)?((?: ?%|"[^"]*")*)')
 _SHOWN = re.compile(r"(<=)?(-?)(\d+)(?:\.(\d+))?(?:E([+-]\d+))?( ?%| / \d+)?")
 
 
@@ -79,7 +81,8 @@ def shown(value: Any, code: str) -> str:
     if any(section[1] for section in sections):
         for section in sections:
             bound = Decimal(section[2] or 0)
-            if not section[1] or number < bound or (number == bound and section[1] == "<="):
+            below = number < bound and section[1] != "="
+            if not section[1] or below or (number == bound and section[1] != "<"):
                 return _section(abs(number), section[3])
         raise ValueError(f"{code}: no section for {value}")
     texts = [section[3] for section in sections]
@@ -101,7 +104,7 @@ def _section(number: Decimal, code: str) -> str:
     minus, digits, places, exponent, tail = match.groups()
     tail = tail.replace('"', "")
     if digits is None:
-        return minus + tail
+        return "0" if tail == NOTHING else minus + tail
     decimals = len(places or "")
     number *= 100 if "%" in tail else 1
     text = f"{_rounded(abs(number), decimals):f}"
@@ -146,7 +149,7 @@ def misshown(value: Any, code: str, text: str) -> str:
         return "" if text == (value or "") else "is another text"
     if code == HIDES_NONE_ABOVE and value <= 0:
         return "shows what is to be hidden" if text else ""
-    match = _SHOWN.fullmatch(text.replace("\N{MINUS SIGN}", "-"))
+    match = _SHOWN.fullmatch(text.replace("\N{MINUS SIGN}", "-").replace(NOTHING, "0").lstrip("+"))
     if match is None:
         return "is no number" if text else "is blank"
     bound, minus, whole, places, power, tail = match.groups()

@@ -144,8 +144,6 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
         lambda: f.one_in_cell(X, 2, *(f.option(2.0, name, "") for name in ("Matrix", "Row", "Column"))),
         False,
     ),
-    "Find": (lambda: f.find(f.option(2.0, "Word", "", text="c1"), words()), False),
-    "Picked": (lambda: f.picked(X, f.option(2.0, "Which", "")), False),
     "ColumnMaximum": (lambda: f.column_maximum(X), False),
     "Here": (lambda: Here(2).of(f.option(2.0, "Which", ""), rows="ab"), False),
     "ColumnSum": (lambda: f.column_sum(X), False),
@@ -369,9 +367,6 @@ class Expression:
     def masked(self, x: Matrix, n: int, m: int, depth: int) -> Matrix:
         return softmax(x + f.mask(x.rows, x.columns, causal=True))
 
-    def picked(self, x: Matrix, n: int, m: int, depth: int) -> Matrix:
-        return f.picked(x, f.option(float(n), f"O{next(names)}", "")) * 2
-
     def chosen(self, x: Matrix, n: int, m: int, depth: int) -> Matrix:
         on = f.switch(self.one_in(2), f"O{next(names)}", "", sheet="Options")
         return x * f.when(on, 2, f.width(x))
@@ -434,7 +429,6 @@ Expression.steps = {
     ),
     "positions": lambda self, x, n, m, depth: x + f.sinusoid(x),
     "copy": lambda self, x, n, m, depth: f.copy(x) @ f.copy(x).T,
-    "picked": Expression.picked,
     "chosen": Expression.chosen,
 }
 
@@ -464,11 +458,11 @@ def test_random_expressions_are_written_explained_and_taught(folder: Path, data:
 
 
 def test_the_random_expressions_have_every_operation() -> None:
-    """All but those that need words: `Find`, `OneHot`, and `Best`, whose result is words; and `Round`,
+    """All but those that need words: `OneHot` and `Best`, whose result is words; and `Round`,
     which leaps. Those made for gradients only are reached in test_gradients.py."""
     reached = {type(operation_of(node)) for node in _all_steps() if node.operation is not None}
     missing = {type(operation).__name__ for operation in PRIMITIVES} - {k.__name__ for k in reached}
-    assert missing == {"Find", "OneHot", "Best", "Round", *OF_GRADIENTS}
+    assert missing == {"OneHot", "Best", "Round", *OF_GRADIENTS}
 
 
 def _all_steps() -> list[Any]:

@@ -29,7 +29,6 @@ WITHOUT = {
     "Best",
     "Mask",
     "Sinusoid",
-    "Find",
     "Chosen",
     "OneHot",
     "Positive",
@@ -109,7 +108,7 @@ def test_an_operation_has_its_derivative(case: str) -> None:
     assert of
 
 
-@pytest.mark.parametrize("case", sorted(WITHOUT - {"Constant", "Find"}))
+@pytest.mark.parametrize("case", sorted(WITHOUT - {"Constant"}))
 def test_what_does_not_follow_has_no_derivative(case: str) -> None:
     made_ = CASES[case][0]()
     number = 0

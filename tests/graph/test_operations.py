@@ -12,7 +12,7 @@ from conftest import alike
 from primitives import PRIMITIVES
 
 from attn_xl import InputError, Matrix, Settings, explain, given, softmax
-from attn_xl.graph.functions import exp, find, gather, option, row_maximum, row_sum, sqrt, width
+from attn_xl.graph.functions import exp, gather, row_maximum, row_sum, sqrt, width
 from attn_xl.graph.node import Graph
 from attn_xl.graph.operation import Operation
 from attn_xl.graph.operations.products import Product
@@ -156,17 +156,6 @@ def test_what_cannot_be_computed_from_what_was_entered_is_not_there() -> None:
     assert expected[0, 1] == 2
     assert np.isnan(Best().numbers(np.array([[math.nan, 1], [1, 2]]))[0, 0])
     assert Best().numbers(np.array([[math.nan, 1], [1, 2]]))[1, 0] == 2
-
-
-@pytest.mark.parametrize(
-    ("words", "plain"), [(["a", "b"], True), (["a", "b*"], False), (["a?"], False), (["a~b"], False),
-                         (["w" * 255], True), (["w" * 256, "b"], False)],
-)  # fmt: skip
-def test_a_word_that_a_search_would_not_take_plainly_is_compared(words: list[str], plain: bool) -> None:
-    numbers = np.arange(1.0, len(words) + 1).reshape(-1, 1)
-    choices = Matrix(numbers, tuple(words), ("words",), name="Words", texts=tuple(words))
-    place = find(option(1.0, "Word", "", text=words[0]), choices)
-    assert place.operation.plain is plain  # type: ignore[union-attr]
 
 
 A, B, C = (matrix([[x, 2 * x]], name) for x, name in ((7.0, "A"), (3.0, "B"), (2.0, "C")))

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, alike, make_input, naive_attention, table, verify
+from conftest import SAMPLES, alike, make_input, table, verify
 from judges import Editable
 
 from attn_xl import attend, read_tables
@@ -23,13 +23,12 @@ from attn_xl.graph.extent import HIDES
 from attn_xl.graph.node import referred_to, walk
 from attn_xl.graph.recompute import Entered, recompute
 from attn_xl.models.computation import Computation
-from attn_xl.models.explorer import AXES, AXES_APART, DIRECTIONS_STAY
+from attn_xl.models.plane import AXES, AXES_APART, DIRECTIONS_STAY
 from attn_xl.models.principal_components import principal_components
 from attn_xl.settings import Activation, Model, Normalize, Settings
 from attn_xl.teaching.lessons.blanks import results_of
-from attn_xl.workbook.layout.controls_sheet import with_controls
+from attn_xl.workbook.arrange import arrange
 from attn_xl.workbook.layout.layout import Layout
-from attn_xl.workbook.layout.place import lay_out
 from attn_xl.workbook.write import write_workbook
 
 Keep = Callable[[Path], Path]
@@ -62,7 +61,7 @@ class Controlled:
         self.computation: Computation = attend(self.tables, self.settings)
         self.path = path
         write_workbook(self.computation, path, settings=self.settings)
-        self.layout: Layout = with_controls(lay_out(self.computation, self.settings.sheets_for))
+        self.layout: Layout = arrange(self.computation, self.settings)
         self.blocks = {block.name: block for block in self.layout.blocks.values()}
 
     def open(self) -> Editable:
@@ -156,42 +155,22 @@ def test_every_control_at_every_setting(sample: str, tmp_path: Path, keep: Keep)
 
 
 def chosen_words(book: Controlled) -> int:
-    """Choose every word of every sentence: its row of all weights, its input, its output."""
-    engine, count = book.open(), 0
-    for sentence, graph in book.computation.items():
-        at = f"{sentence}." if len(book.computation) > 1 else ""
-        controls = book.computation.controls
-        if f"{at}Words" not in controls:
-            continue
-        labels = controls[f"{at}Words"].texts
-        assert labels is not None
-        assert len({label.casefold() for label in labels}) == len(labels)
-        for row, label in enumerate(labels):
-            engine.enter([book.entry(book.layout.blocks[controls[f"{at}Word"]].name, label)])
-            for name, node in controls.items():
-                end = name.removeprefix(at)
-                if not name.startswith(at) or not re.match("Looks|Change|InputOf|OutputOf|Place", end):
-                    continue
-                if node not in book.layout.blocks:  # drawn as rows, which test_answer.py checks
-                    continue
-                place = book.layout.blocks[node].place
-                shown = [[engine.value(place.sheet, place.row + i, place.column + j)
-                          for j in range(place.columns)] for i in range(place.rows)]  # fmt: skip
-                if end == "Place":
-                    assert shown == [[row + 1]]
-                    continue
-                if end.startswith("Looks"):
-                    wanted = [graph[head].values[row] for head in node.columns]
-                elif end == "Change":
-                    output = node.parents[1].parents[0]
-                    wanted = [node.parents[0].parents[0].values[row], output.values[row]]
-                    assert output in graph.values()
-                    assert graph["Input"].columns == node.rows
-                else:
-                    wanted = [node.parents[0].values[row]]
-                assert np.allclose(np.array(shown, float), np.array(wanted).T, rtol=1e-12, atol=1e-15)
-                count += 1
-    return count
+    """Choose every word of the first sentence: its row of the first weights, and where it stands."""
+    engine = book.open()
+    sheet = openpyxl.load_workbook(book.path)["Overview"]
+    row = next(cell.row for cell in sheet["A"] if cell.value == "in row") - 1
+    (words,) = {v.formula1 for v in sheet.data_validations.dataValidation if f"A{row}" in v.sqref}
+    labels = [str(cell[0].value) for cell in sheet[words.replace("$", "")]]
+    assert len({label.casefold() for label in labels}) == len(labels)
+    weights = next(iter(book.computation.values()))["Softmax"].values
+    for i, label in enumerate(labels):
+        engine.enter([("Overview", row, 1, label)])
+        assert engine.value("Overview", row + 1, 2) == i + 1
+        shown = [engine.value("Overview", row, j) for j in range(1, 60)]
+        numbers = [value for value in shown if isinstance(value, float)]
+        start = next(k for k in range(len(numbers)) if abs(numbers[k] - weights[i, 0]) < 1e-15)
+        assert np.allclose(numbers[start : start + len(labels)], weights[i], rtol=1e-12)
+    return len(labels)
 
 
 def nasty(path: Path) -> Path:
@@ -208,14 +187,9 @@ def test_words_of_every_kind_can_be_chosen(tmp_path: Path, keep: Keep, words: li
     source = make_input(tmp_path / "in.xlsx", {"s": table(x, words)})
     book = Controlled(source, tmp_path / "out.xlsx")
     keep(book.path)
-    assert chosen_words(book) == 0
-    weights, _ = naive_attention(x, x, x)
-    sheet = openpyxl.load_workbook(book.path)["Controls"]
-    (place,) = [c for row in sheet.iter_rows() for c in row if str(c.value).find("(Word,Words") > 0
-                or str(c.value).find("(Words=Word") > 0]  # fmt: skip
-    assert str(place.value).startswith("=MATCH" if words is not NASTY else "=SUMPRODUCT((Words=Word)")
-    looks = book.computation.controls["Looks"]
-    assert np.allclose(looks.values[:, 0], weights[0], rtol=1e-12)
+    assert chosen_words(book) == len(words)
+    cells = [str(cell.value) for row in openpyxl.load_workbook(book.path)["Overview"] for cell in row]
+    assert any("=IFERROR(MATCH(" in text for text in cells) == (words is not NASTY)
 
 
 def test_against_plain_loops(tmp_path: Path) -> None:
@@ -245,11 +219,14 @@ def test_against_plain_loops(tmp_path: Path) -> None:
 def test_a_change_of_an_input_moves_what_is_shown_of_the_word(tmp_path: Path) -> None:
     book = Controlled(SAMPLES / "mouse.xlsx", tmp_path / "out.xlsx")
     engine = book.open()
-    word = book.blocks["pets.Word"].place
-    before = engine.value("Controls", word.row, 6)
+    row = (
+        next(c.row for c in openpyxl.load_workbook(book.path)["Overview"]["A"] if c.value == "in row")
+        - 1
+    )
+    before = engine.value("Overview", row, 6)
     engine.set("pets.Input", 5, 2, -3.0)
-    assert engine.value("Controls", word.row, 6) != before
-    assert engine.value("Controls", word.row, 6) == engine.value("pets.Softmax", 5, 2)
+    assert engine.value("Overview", row, 6) != before
+    assert engine.value("Overview", row, 6) == engine.value("pets.Softmax", 5, 2)
 
 
 # Words in a plane
@@ -290,7 +267,7 @@ def test_words_in_a_plane(tmp_path: Path, keep: Keep, d: int, d_v: int, sentence
     if d == d_v == 2:
         assert "Compare.Components" not in book.blocks
     for number, name in enumerate(graphs):
-        moves = book.computation.controls[f"Compare.{name}.Moves" if sentences > 1 else "Compare.Moves"]
+        moves = book.computation.plane[f"Compare.{name}.Moves" if sentences > 1 else "Compare.Moves"]
         wanted = np.c_[before[number], after[number]][:, [0, 2, 1, 3]]
         assert np.allclose(moves.values, wanted, atol=1e-5)
         assert moves.columns == (AXES if d == d_v else AXES_APART)
@@ -343,7 +320,7 @@ def test_charts_of_a_shared_word(tmp_path: Path) -> None:
     outputs = [book.computation[s]["Output"].values[0].tolist() for s in ("pets", "desk")]
     assert [list(series.numbers) for series in bars[0].series] == [[2.0, 1.9, 0.1], *outputs]
     assert bars[0].series[0].names == ("animal", "tech", "grammar")
-    looks, ends, *_ = charts_of(book, "Controls")
+    looks, ends, *_ = charts_of(book, "Overview")
     assert [series.title for series in ends.series] == ["Input", "Output"]
     assert list(looks.series[0].numbers) == book.computation["pets"]["Softmax"].values[0].tolist()
 
@@ -361,12 +338,9 @@ def test_native_charts_are_in_the_file(tmp_path: Path) -> None:
     assert "w" * 40 not in re.sub(r"<c?:?strCache>.*?strCache>", "", joined)  # names are cut
     assert "&lt;b&gt;&amp;" in joined
     loaded = openpyxl.load_workbook(book.path)
-    assert (len(loaded["Controls"]._charts), len(loaded["Compare"]._charts)) == (2, 1)
-    (words, switches) = sorted(
-        loaded["Controls"].data_validations.dataValidation, key=lambda dv: "," in dv.formula1
-    )[:2]
-    assert words.formula1 == "Words"
-    assert switches.formula1 == '"on,off"'
+    assert (len(loaded["Overview"]._charts), len(loaded["Compare"]._charts)) == (2, 1)
+    lists = {choice.formula1 for choice in loaded["Overview"].data_validations.dataValidation}
+    assert lists == {None, '"on,off"', "$A$12:$A$27"}
     assert loaded["Compare"]["A2"].value.startswith("The position of each word before and after")
 
 
@@ -394,12 +368,12 @@ def test_plain_and_values_only_have_neither_controls_nor_charts(tmp_path: Path) 
         assert not end.value.code
         with zipfile.ZipFile(path) as archive:
             assert not [n for n in archive.namelist() if "chart" in n or "drawing" in n], name
-        names = openpyxl.load_workbook(path).sheetnames
-        assert "Controls" not in names, name
+        first = openpyxl.load_workbook(path).worksheets[0]
+        assert not first.data_validations.dataValidation, name
     path = tmp_path / "with.xlsx"
     with pytest.raises(SystemExit):
         main(["convert", str(SAMPLES / "mouse.xlsx"), "-o", str(path)])
-    assert openpyxl.load_workbook(path).sheetnames[:2] == ["Controls", "Canvas"]
+    assert openpyxl.load_workbook(path).sheetnames[:2] == ["Overview", "Canvas"]
 
 
 def test_a_sheet_only_for_what_happens(tmp_path: Path) -> None:
@@ -444,8 +418,6 @@ def test_a_switch_that_nothing_would_obey_is_refused(
 def test_what_is_chosen_is_how_the_switches_stand(tmp_path: Path) -> None:
     source = SAMPLES / "politics.xlsx"
     book = Controlled(source, tmp_path / "a.xlsx", scale=False, causal=True, temperature=2.5)
-    nodes = book.computation.controls
-    assert "Words" in nodes
     texts = {name: book.blocks[name].node.texts for name in ("Scale", "Causal")}
     assert texts == {"Scale": ("off",), "Causal": ("on",)}
     assert book.blocks["Temperature"].node.values == 2.5

@@ -532,7 +532,7 @@ def test_what_is_printed_of_a_run(tmp_path: Path) -> None:
         assert first == "A1"
         assert max(rows) <= int(re.sub("[A-Z]", "", last)) < 60
         assert not book[name].row_breaks.brk
-    for name in ("Overview", "Controls", "Loss", "Compare", "Gradient check"):
+    for name in ("Loss", "Compare", "Gradient check"):
         setup = book[name].page_setup
         assert (setup.fitToHeight, book[name].sheet_properties.pageSetUpPr.fitToPage) == (1, True), name
     assert book["Loss"].page_setup.orientation == "portrait"

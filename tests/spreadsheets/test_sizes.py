@@ -170,7 +170,7 @@ def test_shapes_are_foreseen(sample: str, settings: dict[str, Any]) -> None:
         assert {step: node.shape for step, node in seen[name].items()} == {
             step: node.shape for step, node in graph.items()
         }
-    for kind in ("comparison", "controls"):
+    for kind in ("comparison", "plane"):
         assert {n: m.shape for n, m in getattr(seen, kind).items()} == {
             n: m.shape for n, m in getattr(made, kind).items()
         }

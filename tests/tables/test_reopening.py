@@ -139,7 +139,7 @@ def test_a_switch_that_was_turned_counts(
     switches = {} if sample == "temperature" else {"switches": "causal"}
     converted(SAMPLES / f"{sample}.xlsx", path, **switches)
     book = openpyxl.load_workbook(path)
-    sheet = book["Controls"]
+    sheet = book["Overview"]
     sheet[book.defined_names[cell].attr_text.rpartition("!")[2].replace("$", "")] = value
     if not named:
         book.defined_names.clear()
@@ -153,17 +153,17 @@ def test_a_switch_that_was_turned_counts(
 @pytest.mark.parametrize(
     ("sample", "name", "value", "said"),
     [
-        ("mouse", "Scale", "maybe", "cell B8: Scale is 'maybe'; enter on or off."),
-        ("mouse", "Scale", "ja", "cell B8: Scale is 'ja'; enter on or off."),
-        ("mouse", "Scale", True, "cell B8: Scale is TRUE; enter on or off."),
-        ("mouse", "Scale", " on", "cell B8: Scale is ' on'; enter on or off."),
-        ("mouse", "Scale", None, "cell B8: Scale is blank; enter on or off."),
-        ("mouse", "Causal", True, "cell F8: Causal is TRUE; enter on or off."),
-        ("mouse", "Temperature", 0, "cell D8: Temperature is 0; enter a number above 0."),
-        ("mouse", "Temperature", -1, "cell D8: Temperature is -1; enter a number above 0."),
-        ("mouse", "Temperature", "hot", "cell D8: Temperature is 'hot'; enter a number above 0."),
-        ("mouse", "Temperature", "0,5", "cell D8: Temperature is '0,5'; enter a number above 0."),
-        ("mouse", "Temperature", None, "cell D8: Temperature is blank; enter a number above 0."),
+        ("mouse", "Scale", "maybe", "8: Scale is 'maybe'; enter on or off."),
+        ("mouse", "Scale", "ja", "8: Scale is 'ja'; enter on or off."),
+        ("mouse", "Scale", True, "8: Scale is TRUE; enter on or off."),
+        ("mouse", "Scale", " on", "8: Scale is ' on'; enter on or off."),
+        ("mouse", "Scale", None, "8: Scale is blank; enter on or off."),
+        ("mouse", "Causal", True, "8: Causal is TRUE; enter on or off."),
+        ("mouse", "Temperature", 0, "8: Temperature is 0; enter a number above 0."),
+        ("mouse", "Temperature", -1, "8: Temperature is -1; enter a number above 0."),
+        ("mouse", "Temperature", "hot", "8: Temperature is 'hot'; enter a number above 0."),
+        ("mouse", "Temperature", "0,5", "8: Temperature is '0,5'; enter a number above 0."),
+        ("mouse", "Temperature", None, "8: Temperature is blank; enter a number above 0."),
         ("decoder", "Causal", "off", "Causal is 'off'; enter on: a decoder always hides later words."),
         ("dropout", "p_dropout", 0, "p_dropout is 0; enter a share above 0 and below 1."),
         ("dropout", "p_dropout", 1, "p_dropout is 1; enter a share above 0 and below 1."),
@@ -179,11 +179,11 @@ def test_a_switch_that_no_run_can_follow_is_refused(
     converted(SAMPLES / f"{sample}.xlsx", path, **switches)
     book = openpyxl.load_workbook(path)
     place = book.defined_names[name].attr_text.replace("$", "").partition("!")[2]
-    book["Controls"][place] = value
+    book["Overview"][place] = value
     book.save(path)
     with pytest.raises(InputError) as refused:
         attn_xl.read_tables(path)
-    assert str(refused.value).startswith(f"{path}, sheet 'Controls', cell ")
+    assert str(refused.value).startswith(f"{path}, sheet 'Overview', cell ")
     assert said in str(refused.value)
 
 

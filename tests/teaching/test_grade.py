@@ -182,8 +182,8 @@ def changed_input(f: Filling) -> None:
 
 def switch(f: Filling) -> None:
     f.write()
-    f.put("Controls", "B5", "off")
-    f.put("Controls", "B6", 2)
+    f.put("Overview", "A5", "off")
+    f.put("Overview", "C5", 2)
 
 
 def sheet_deleted(f: Filling) -> None:

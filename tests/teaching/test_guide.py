@@ -19,7 +19,7 @@ from attn_xl.graph.node import Node
 from attn_xl.graph.operation import cells_of
 from attn_xl.graph.operations.positions import QuarterTurn
 from attn_xl.graph.operations.reductions import RunningSum
-from attn_xl.graph.operations.selection import AddedRows, Concat, Find, Gather, OneHot, Placed
+from attn_xl.graph.operations.selection import AddedRows, Concat, Gather, OneHot, Placed
 from attn_xl.models.computation import Computation, sentence_of
 from attn_xl.settings import Model
 from attn_xl.spreadsheets.addresses import Place, address, quoted
@@ -131,7 +131,7 @@ def about(node: Node, pick: str, sentence: Sequence[str] = ()) -> Guide:
     return guide(node, sentence=sentence or node.rows, pick=pick)
 
 
-MIXED = (Gather, AddedRows, Concat, Placed, QuarterTurn, RunningSum, Find, OneHot)
+MIXED = (Gather, AddedRows, Concat, Placed, QuarterTurn, RunningSum, OneHot)
 """Operations whose cells read other rows and columns than their own."""
 
 

@@ -176,7 +176,7 @@ class _Same:
         nodes = {node.name: node for node in taught.layout.blocks}
         self.graphs: dict[str, Any] = {"": dict(enumerate(taught.layout.blocks))}
         self.comparison: dict[str, Any] = {}
-        self.controls: dict[str, Any] = {}
+        self.plane: dict[str, Any] = {}
         assert nodes
 
 
@@ -409,7 +409,6 @@ def test_everything_but_what_is_to_be_filled_in_is_locked(
         }
     book = openpyxl.load_workbook(path)
     assert book.sheetnames[0] == "Lesson"
-    assert "Overview" not in book.sheetnames
     assert ("Hints" in book.sheetnames) is not exam
     found, others = set(), []
     for sheet in book.worksheets:
@@ -420,12 +419,11 @@ def test_everything_but_what_is_to_be_filled_in_is_locked(
                     (found.add if (sheet.title, cell.row, cell.column) in wanted else others.append)(
                         (sheet.title, cell.row, cell.column)
                     )
-                    assert cell.value is None or sheet.title == "Controls"
+                    assert cell.value is None or sheet.title == "Overview"
     assert found == wanted
     steps = len(layout.blanks.open)
-    assert sum(sheet == "Controls" for sheet, *_ in others) == 2  # a word to choose, of each sentence
     assert sum(sheet == "Lesson" for sheet, *_ in others) == steps + 1  # predictions, and the name
-    assert len(others) == steps + 3
+    assert len(others) == steps + 1
     fills = {book[s].cell(r, c).fill.fgColor.rgb for s, r, c in wanted}
     assert len(fills) == 1
     for sheet, row, column in wanted:  # marked: they look like nothing else on their sheets
@@ -505,7 +503,7 @@ def test_a_lesson_on_some_heads(parts: str, heads: set[str], tmp_path: Path, kee
 def test_plain_lessons_have_neither_controls_nor_charts(tmp_path: Path, keep: Keep) -> None:
     book = Taught(SAMPLES / "mouse.xlsx", tmp_path / "l.xlsx", controls=False)
     engine = Editable(keep(book.path))
-    assert "Controls" not in engine.sheets
+    assert "Overview" not in engine.sheets
     with zipfile.ZipFile(book.path) as archive:
         assert not any("chart" in name for name in archive.namelist())
     answers, typed = mixed(book, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import openpyxl
@@ -32,7 +33,10 @@ def test_the_sample_opens_on_its_answer(tmp_path: Path) -> None:
     assert (looks.y_axis.scaling.min, looks.y_axis.scaling.max) == (0, 1)  # shares
     linked = {cell.hyperlink.location for row in first.iter_rows() for cell in row if cell.hyperlink}
     assert {f"{name}!A1" for name in book.sheetnames[1:] if name != "Settings"} <= linked
-    assert sum(map(float, [first.column_dimensions[letter].width for letter in "ABCDEFGHIJKLM"])) < 120
+    (choice,) = [cell.row for cell in first["A"] if cell.value == "choose a word"]
+    assert [cell.value for cell in first[choice] if cell.value] == ["choose a word"] * 2  # side by side
+    columns = first.column_dimensions.values()
+    assert sum((7 * one.width + 5) * (one.max - one.min + 1) for one in columns) < 1280  # pixels
 
 
 @pytest.mark.parametrize("word", range(3))
@@ -43,24 +47,96 @@ def test_another_word_moves_its_row_and_the_finding(word: int, tmp_path: Path) -
     verify(tmp_path / "w.xlsx")
     graph = next(iter(computation.values()))
     engine = Editable(tmp_path / "w.xlsx")
-    chosen = openpyxl.load_workbook(tmp_path / "w.xlsx").defined_names["Word"].attr_text
-    row = int(chosen.rpartition("$")[2])
-    engine.enter([("Controls", row, 1, ["red", "fox", "ran"][word])])
-    shown = [engine.value("Controls", row, column) for column in range(2, 12)]
+    sheet = openpyxl.load_workbook(tmp_path / "w.xlsx")["Overview"]
+    row = next(cell.row for cell in sheet["A"] if cell.value == "in row") - 1
+    engine.enter([("Overview", row, 1, ["red", "fox", "ran"][word])])
+    shown = [engine.value("Overview", row, column) for column in range(2, 12)]
     numbers = [value for value in shown if isinstance(value, float)]
     expected = [*x[word], *graph["Softmax"].values[word], *graph["Output"].values[word]]
     assert numbers == pytest.approx(expected, rel=1e-12)
-    arrows = [engine.value("Controls", row - 5 + i, 4) for i in range(3)]
+    arrows = [engine.value("Overview", row - 5 + i, 4) for i in range(3)]
     assert arrows == ["→" if i == word else "" for i in range(3)]
     weights, output = graph["Softmax"].values[word], graph["Output"].values[word]
     other = np.argsort(weights)[-2 if weights.argmax() == word else -1]
-    assert str(engine.value("Controls", 4, 1)).startswith(
+    assert str(engine.value("Overview", 4, 1)).startswith(
         f"{['red', 'fox', 'ran'][word]}: with {['red', 'fox', 'ran'][other]} it becomes "
         f"{graph['Output'].columns[output.argmax()]} "
     )
 
 
-def test_larger_models_begin_with_an_overview(tmp_path: Path) -> None:
-    for sample in ("multi-head", "encoder"):
-        written(SAMPLES / f"{sample}.xlsx", tmp_path / f"{sample}.xlsx")
-        assert openpyxl.load_workbook(tmp_path / f"{sample}.xlsx").sheetnames[0] == "Overview"
+def first_sheet(path: Path) -> dict[str, Any]:
+    """The texts and numbers of the first sheet, by cell."""
+    sheet = openpyxl.load_workbook(path, data_only=True).worksheets[0]
+    return {cell.coordinate: cell.value for row in sheet.iter_rows() for cell in row if cell.value}
+
+
+@pytest.mark.parametrize(
+    ("sample", "finding", "shows"),
+    [
+        ("multi-head", "the (1): with chased it becomes o2 2.72 > o3 2.02", ["Softmax_1", "Softmax_2"]),
+        ("language-model", "after the (4) comes mouse 0.6 > cat 0.31", ["next", "p"]),
+        ("encoder-decoder", "<start>: with ", ["Dec1.Cross.Softmax_1", "cat"]),
+        ("rnn", "cats: it becomes ", ["Hidden"]),
+        ("politics", None, ["Softmax"]),
+    ],
+)
+def test_every_model_opens_on_its_answer(
+    sample: str, finding: str | None, shows: list[str], tmp_path: Path
+) -> None:
+    written(SAMPLES / f"{sample}.xlsx", tmp_path / "w.xlsx")
+    verify(tmp_path / "w.xlsx")
+    cells = first_sheet(tmp_path / "w.xlsx")
+    assert str(cells["A4"]).startswith(finding or "")
+    assert set(shows) <= {str(value) for value in cells.values()}
+
+
+def test_a_head_and_a_sentence_can_be_chosen(tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    words = [[f"w{i}{j}" for j in range(2 + i % 3)] for i in range(6)]
+    sheets: dict[str, Any] = {
+        f"s{i}": table(rng.normal(size=(len(own), 2)).round(2), own) for i, own in enumerate(words)
+    }
+    for name in "QKV":
+        sheets[f"W_{name}"] = table(rng.normal(size=(2, 4)).round(2))
+    source = make_input(tmp_path / "in.xlsx", sheets)
+    computation = written(source, tmp_path / "w.xlsx", heads=2)
+    verify(tmp_path / "w.xlsx")
+    engine = Editable(tmp_path / "w.xlsx")
+    sheet = openpyxl.load_workbook(tmp_path / "w.xlsx")["Overview"]
+    fields = {cell.value: cell for row in sheet.iter_rows() for cell in row if cell.value}
+    head, sentence = fields["attention, 1 to 2"], next(
+        cell for row in sheet.iter_rows() for cell in row if cell.value == "sentence, 1 to 6"
+    )  # fmt: skip
+    row = next(cell.row for cell in sheet["A"] if cell.value == "choose a word") - 2
+    top = sentence.row + 6
+    for number, own in enumerate(words):
+        engine.enter([("Overview", sentence.row + 1, sentence.column, number + 1)])
+        for h in (1, 2):
+            engine.enter([("Overview", head.row + 1, head.column, h)])
+            weights = computation[f"s{number}"][f"Softmax_{h}"].values
+            shown = [[engine.value("Overview", top + i, j) for j in range(1, 9)] for i in range(4)]
+            assert [line[0] for line in shown if line[0]] == own, (number, shown, row)
+            for i in range(len(own)):
+                assert shown[i][4 : 4 + len(own)] == pytest.approx(weights[i].tolist(), rel=1e-12)
+                assert not any(shown[i][4 + len(own) :])
+
+
+def test_learning_opens_on_what_changed(tmp_path: Path) -> None:
+    written(SAMPLES / "learning.xlsx", tmp_path / "w.xlsx", steps=2)
+    verify(tmp_path / "w.xlsx")
+    cells = first_sheet(tmp_path / "w.xlsx")
+    assert "before learning" in str(cells["A4"])
+    assert openpyxl.load_workbook(tmp_path / "w.xlsx").worksheets[0]._charts[-1].ser
+
+
+def test_a_long_sentence_has_tiles_without_numbers_and_a_longer_one_links_alone(tmp_path: Path) -> None:
+    for count in (30, 70):
+        x = np.random.default_rng(1).normal(size=(count, 2)).round(2)
+        source = make_input(
+            tmp_path / f"in{count}.xlsx", {"s": table(x, [f"w{i}" for i in range(count)])}
+        )
+        written(source, tmp_path / f"{count}.xlsx")
+        sheet = openpyxl.load_workbook(tmp_path / f"{count}.xlsx").worksheets[0]
+        cells = [cell for row in sheet.iter_rows() for cell in row]
+        assert (";;;" in {cell.number_format for cell in cells}) == (count == 30)
+        assert "Softmax!A1" in {cell.hyperlink.location for cell in cells if cell.hyperlink}

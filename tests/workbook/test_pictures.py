@@ -64,9 +64,7 @@ def test_the_canvas_is_the_second_sheet_and_has_links_only(
     layout = attn_xl.write_workbook(attn_xl.attend(tables, settings), path, settings=settings)
     keep(path)
     book, values = openpyxl.load_workbook(path), openpyxl.load_workbook(path, data_only=True)
-    controls = {"Controls"} if formulas is not Formulas.none else set()
-    assert {CANVAS, *controls} < {*book.sheetnames[:3]}
-    assert book.sheetnames[0] in {"Overview", *controls}
+    assert book.sheetnames[:2] == ["Overview", CANVAS]
     assert not [name for name, to in book.defined_names.items() if CANVAS in to.attr_text]
     shown = set()
     sheet = next(one for one in layout.sheets if one.name == CANVAS)
@@ -99,7 +97,7 @@ def test_the_canvas_is_the_second_sheet_and_has_links_only(
 def test_without_a_canvas(tmp_path: Path) -> None:
     path = tmp_path / "out.xlsx"
     assert run("convert", SAMPLES / "mouse.xlsx", "-o", path, "--no-canvas") == 0
-    assert openpyxl.load_workbook(path).sheetnames[:2] == ["Controls", "pets.Input"]
+    assert openpyxl.load_workbook(path).sheetnames[:2] == ["Overview", "pets.Input"]
     again = tmp_path / "again.xlsx"
     assert run("convert", path, "-o", again) == 0  # the choice is kept
     assert CANVAS not in openpyxl.load_workbook(again).sheetnames
@@ -311,24 +309,6 @@ def test_layers_are_recalculated_and_read_back(
         assert [[c.value for c in r] for r in book[name].iter_rows()] == [
             [c.value for c in r] for r in twin[name].iter_rows()
         ]
-
-
-@pytest.mark.parametrize("layout", ["sheets", "layers", "canvas"])
-def test_the_overview_folds_by_layer_and_head(layout: str, tmp_path: Path) -> None:
-    path = tmp_path / "out.xlsx"
-    assert run("convert", SAMPLES / "encoder.xlsx", "-o", path, "--layout", layout) == 0
-    ws = openpyxl.load_workbook(path)["Overview"]
-    levels = {
-        str(row[0].value).strip(): ws.row_dimensions[row[0].row].outlineLevel
-        for row in ws.iter_rows(min_row=1, max_col=1)
-        if row[0].value
-    }
-    assert levels["Enc1"] == levels["Enc2"] == 0
-    assert levels["Enc1, head 1"] == levels["Enc1.W_O"] == 1
-    assert levels["Enc1.Q_1"] == levels["Enc2.Softmax_2"] == 2
-    assert levels["Settings"] == 0
-    assert not ws.sheet_properties.outlinePr.summaryBelow
-    assert ws.sheet_format.outlineLevelRow == 2
 
 
 def test_links_of_captions_lead_to_sheets() -> None:

@@ -334,62 +334,6 @@ class OneHot(Operation):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Find(Operation):
-    """The position of a chosen word in a list, from 1: `=MATCH(Word,Words,0)`."""
-
-    noun: ClassVar[str] = "Place"
-    reads = (Reads.number, Reads.table)
-    reads_texts: ClassVar[bool] = True
-    plain: bool
-    """Whether MATCH can search for every word: none has a wildcard (* ? ~) or is too long."""
-
-    def numbers(self, *operands: Numbers) -> Numbers:
-        return operands[0]
-
-    def formula(self, row: int, column: int, *operands: Operand) -> str:
-        word, words = operands
-        if self.plain:
-            return f"MATCH({word.cell(0)},{words.whole()},0)"
-        where = f"ROW({words.whole()})-MIN(ROW({words.whole()}))+1"
-        return f"SUMPRODUCT(({words.whole()}={word.cell(0)})*({where}))"
-
-    def words(self, *operands: str) -> str:
-        return f"where {operands[0]} stands in {operands[1]}"
-
-    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
-        return own.number(own.value(0, 0), f"where {terms[0].whole()} stands")
-
-
-class Picked(Operation):
-    """One row of a matrix, as a column: `=INDEX(Softmax,Row,3)`."""
-
-    noun: ClassVar[str] = "Picked"
-    reads = (Reads.table, Reads.number)
-    same_in_every_row: ClassVar[bool] = False
-
-    def numbers(self, *operands: Numbers) -> Numbers:
-        matrix, which = operands
-        return np.asarray(matrix[int(which[0, 0]) - 1].reshape(-1, 1))
-
-    def formula(self, row: int, column: int, *operands: Operand) -> str:
-        matrix, which = operands
-        return matrix.picked(which, row)
-
-    def words(self, *operands: str) -> str:
-        return f"row {operands[1]} of {operands[0]}"
-
-    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
-        matrix, which = terms
-        return matrix.at(int(which.value(0, 0)) - 1, row)
-
-    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix | None:
-        matrix, which = operands
-        if number:
-            return None
-        return Here(matrix.shape[0]).of(which, rows=matrix.rows, columns=["here"]) @ d.T
-
-
-@dataclass(frozen=True, eq=False, repr=False)
 class Chosen(Operation):
     """1 in one cell, chosen by the numbers of a matrix, a row and a column, from 1; 0 elsewhere.
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from attn_xl.errors import CallError, InputError
-from attn_xl.settings import CELLS, CONTROLS, OPTIONS, SETTINGS, Settings
+from attn_xl.settings import CELLS, OPTIONS, OVERVIEW, SETTINGS, Settings
 from attn_xl.settings import Switch as Asked
 from attn_xl.spreadsheets.addresses import Place, address, parse_place
 from attn_xl.spreadsheets.numerals import is_number
@@ -217,11 +217,11 @@ def _setting_cells(book: WrittenBook) -> Iterator[tuple[str, Place]]:
     for field, name in CELLS.items():
         place, _ = book.place(name, None)
         if place is None:
-            for sheet in (CONTROLS, OPTIONS):
+            for sheet in (OVERVIEW, OPTIONS):
                 for row, cells in enumerate(book.grids.get(sheet, []), 1):
                     if name in cells and place is None:
                         column = cells.index(name) + 1
-                        beside = column == 1
+                        beside = sheet == OPTIONS and column == 1
                         place = Place(sheet, row + (not beside), column + beside, 1, 1)
         if place is not None:
             yield field, place

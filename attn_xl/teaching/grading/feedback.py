@@ -16,8 +16,9 @@ from attn_xl.teaching.lessons.blanks import results_of
 from attn_xl.teaching.lessons.pages import COVER, MARK_WIDTH, make_room, row_height
 from attn_xl.text import count, listed
 from attn_xl.views.explanation import figure
-from attn_xl.workbook.layout.controls_sheet import with_controls
+from attn_xl.workbook.layout.compare_sheet import with_charts
 from attn_xl.workbook.layout.layout import Blanks, Layout, Sheet
+from attn_xl.workbook.layout.overview import with_overview
 from attn_xl.workbook.layout.page import Cell, Extras, Tint
 from attn_xl.workbook.layout.placed import Block
 from attn_xl.workbook.write import write_layout
@@ -67,7 +68,7 @@ def feedback_layout(graded: Graded, assignment: Assignment, marking: Marking) ->
     blanks = Blanks(
         opened, marking.numbers.shown, frozenset(follows(results, opened)), assignment.exam, filled=True
     )
-    layout = with_controls(replace(assignment.layout, blanks=blanks))
+    layout = with_overview(with_charts(replace(assignment.layout, blanks=blanks)))
     sheets = tuple(_marked(sheet, marking) for sheet in layout.sheets)
     places = {one.block.name: one.block.place.sheet for one in assignment.exercises}
     return replace(layout, sheets=sheets, cover=_feedback_page(graded, places))

@@ -34,7 +34,7 @@ GOOD, POOR = 0.85, 0.5
 def grades_layout(found: Sequence[Graded]) -> Layout:
     """The layout of the workbook of grades."""
     sheets = (_grades(found), _cells(found))
-    return Layout("Grades", {}, sheets, overview=False)
+    return Layout("Grades", {}, sheets)
 
 
 def steps_of(found: Sequence[Graded]) -> list[str]:

@@ -138,7 +138,7 @@ def _without_dead_ends(
 def results_of(computation: Computation) -> list[Node]:
     """All matrices of a computation."""
     graphs = [node for graph in computation.graphs.values() for node in graph.values()]
-    return [*graphs, *computation.comparison.values(), *computation.controls.values()]
+    return [*graphs, *computation.comparison.values(), *computation.plane.values()]
 
 
 def chosen_cells(layout: Layout, lesson: Lesson) -> dict[Node, np.ndarray]:

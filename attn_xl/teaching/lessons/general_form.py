@@ -106,9 +106,6 @@ class _Operand(Operand):
     def part(self, start: int, stop: int) -> str:
         return f"columns of {self._name}"
 
-    def picked(self, row: Operand, column: int) -> str:
-        return f"INDEX({self.whole()},{row.cell(0)},number of the row+1)"
-
     def literal(self, text: str) -> str:
         return literal(text)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from attn_xl.models.build import attend, foresee
 from attn_xl.models.computation import Computation
-from attn_xl.settings import COMPARE, CONTROLS, SETTINGS, Settings
+from attn_xl.settings import COMPARE, OVERVIEW, SETTINGS, Settings
 from attn_xl.spreadsheets.numerals import as_text
 from attn_xl.tables.survey import Tables
 from attn_xl.teaching.answer_key import CHECKS, SOLVED
@@ -46,10 +46,10 @@ def lesson_layout(computation: Computation, settings: Settings, lesson: Lesson) 
 
 
 def _lesson_layout(computation: Computation, settings: Settings, lesson: Lesson) -> Layout:
-    if lesson.exam and f"{COMPARE}.Output.Components" in computation.controls:
+    if lesson.exam and f"{COMPARE}.Output.Components" in computation.plane:
         # A projection fitted to the outputs would reveal them.
-        kept = {name: node for name, node in computation.controls.items() if node.sheet != COMPARE}
-        computation = replace(computation, controls=kept)
+        kept = {name: node for name, node in computation.plane.items() if node.sheet != COMPARE}
+        computation = replace(computation, plane=kept)
     blank = arrange(computation, settings, lambda layout: with_blanks(layout, computation, lesson))
     named = computation.title
     title = f"Exam: {named}" if lesson.exam else f"Lesson: {named}"
@@ -63,7 +63,7 @@ def _lesson_layout(computation: Computation, settings: Settings, lesson: Lesson)
 def _for_print(sheet: Sheet, exam: bool) -> Sheet:
     """A sheet without pages if on paper it would be one too many: tables and charts that wait for the
     student's numbers, and the record, which marking reads. An exam hides nothing on the screen."""
-    if sheet.name in (CONTROLS, COMPARE, SETTINGS):
+    if sheet.name in (OVERVIEW, COMPARE, SETTINGS):
         hidden = sheet.name == SETTINGS and not exam
         return replace(sheet, extras=replace(sheet.extras, hidden=hidden, print_to=NOTHING))
     return sheet

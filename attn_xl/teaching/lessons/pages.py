@@ -10,7 +10,7 @@ import numpy as np
 
 from attn_xl.errors import InputError
 from attn_xl.graph.node import Node
-from attn_xl.settings import COMPARE, CONTROLS
+from attn_xl.settings import COMPARE, OVERVIEW
 from attn_xl.spreadsheets.addresses import (
     MAX_COLUMNS,
     Place,
@@ -75,9 +75,9 @@ def with_pages(layout: Layout, lesson: Lesson, title: str) -> Layout:
         sheets.append(sheet)
     cover = _cover(layout, steps, lesson, title)
     if not lesson.exam:
-        printed = [at for at, sheet in enumerate(sheets, 1) if sheet.name not in (CONTROLS, COMPARE)]
+        printed = [at for at, sheet in enumerate(sheets, 1) if sheet.name not in (OVERVIEW, COMPARE)]
         sheets.insert(printed[-1], _hints(steps))
-    return replace(layout, sheets=tuple(sheets), cover=cover, protected=True, overview=False)
+    return replace(layout, sheets=tuple(sheets), cover=cover, protected=True)
 
 
 def _steps(layout: Layout, sheet: Sheet, opened: list[Block], lesson: Lesson) -> list[Step]:

@@ -10,7 +10,7 @@ from itertools import groupby
 from attn_xl.errors import InputError
 from attn_xl.graph.node import Node
 from attn_xl.records import changed
-from attn_xl.settings import CANVAS, COMPARE, SETTINGS
+from attn_xl.settings import CANVAS, COMPARE, OVERVIEW, SETTINGS
 from attn_xl.spreadsheets.addresses import (
     MAX_COLUMNS,
     MAX_ROWS,
@@ -20,7 +20,7 @@ from attn_xl.spreadsheets.addresses import (
     sheet_name,
     unique,
 )
-from attn_xl.workbook.layout.layout import OVERVIEW, Layout, Sheet
+from attn_xl.workbook.layout.layout import Layout, Sheet
 from attn_xl.workbook.layout.placed import Block
 
 from .measures import FIRST_ROW, Figures

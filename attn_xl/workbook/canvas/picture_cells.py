@@ -10,7 +10,7 @@ from attn_xl.records import changed
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, Place, address, quoted
 from attn_xl.text import text_width
 from attn_xl.workbook.layout.layout import Layout
-from attn_xl.workbook.layout.page import Cell, Choice, Extras, Tint
+from attn_xl.workbook.layout.page import Cell, Choice, Extras, Scale, Tint
 from attn_xl.workbook.layout.placed import Block, look_of
 
 from .drawing import Drawing, Drawn
@@ -43,7 +43,7 @@ def extras_of(
     attention = next(cell for cell in cells if cell.style == "attn attention")
     starts, sections = starts_of(picture)
     scaled = [
-        Place("", FIRST_ROW + drawn.row, 1 + drawn.column, *drawn.shape).range
+        Scale(Place("", FIRST_ROW + drawn.row, 1 + drawn.column, *drawn.shape).range)
         for drawn in picture.matrices
         if linked and not drawn.repeated and drawn.node.role == "attention"
     ]

@@ -8,14 +8,15 @@ import numpy as np
 
 from attn_xl.graph.matrix import Matrix
 from attn_xl.models.computation import Computation
-from attn_xl.models.explorer import DIRECTIONS_STAY
+from attn_xl.models.plane import DIRECTIONS_STAY
 from attn_xl.models.principal_components import EXPLAINED, NOTES, PROJECTED, Components
 from attn_xl.settings import Settings
 from attn_xl.spreadsheets.addresses import Place
 from attn_xl.tables.written.record import SENTENCE
 
-from .controls_sheet import texts_below
+from .compare_sheet import texts_below
 from .layout import FIRST_ROW, HEADER_ROW, Layout, Sheet
+from .overview import with_overview
 from .page import Chart, Series, share_labels
 from .place import lay_out
 from .placed import Block
@@ -43,7 +44,7 @@ def components_layout(components: Components, title: str) -> Layout:
         (f"{SENTENCE} {name}", layout.blocks[node].name, layout.blocks[node].place.absolute)
         for name, node in sentences.items()
     ]
-    return with_record(layout, Computation(title, {}, {}), Settings(), lines)
+    return with_record(with_overview(layout), Computation(title, {}, {}), Settings(), lines)
 
 
 def _with_title_or_chart(sheet: Sheet, layout: Layout, components: Components) -> Sheet:

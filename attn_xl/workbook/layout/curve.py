@@ -41,14 +41,14 @@ def _with_charts(sheet: Sheet, layout: Layout) -> Sheet:
     ends += [cell.column for cell in sheet.extras.cells if cell.row >= curves[0].place.row]
     row, column = curves[0].place.row, max(ends) + GAP
     charts = tuple(
-        _chart(block, layout.values(block.node), row + number * ROWS_OF_CHART, column)
+        chart_of(block, layout.values(block.node), row + number * ROWS_OF_CHART, column)
         for number, block in enumerate(curves)
     )
     extras = replace(sheet.extras, charts=(*sheet.extras.charts, *charts))
     return replace(sheet, extras=extras)
 
 
-def _chart(block: Block, values: Numbers, row: int, column: int) -> Chart:
+def chart_of(block: Block, values: Numbers, row: int, column: int) -> Chart:
     """The chart of columns of numbers against the labels of the rows; no point for an empty cell."""
     place, node = block.place, block.node
     labels = Place(place.sheet, place.row, place.column - 1, place.rows, 1)

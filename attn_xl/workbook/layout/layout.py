@@ -14,7 +14,7 @@ from attn_xl.graph.loops import loops_in
 from attn_xl.graph.node import Node, Numbers, referred_to, walk
 from attn_xl.graph.operation import NoArray, Operation, Reads, cells_of, operation_of
 from attn_xl.records import record
-from attn_xl.settings import Formulas, Settings
+from attn_xl.settings import OVERVIEW, Formulas, Settings
 from attn_xl.spreadsheets.addresses import (
     at_row,
 )
@@ -24,7 +24,6 @@ from .placed import Block, PlacedOperand
 
 TITLE_ROW, NOTE_ROW, LINK_ROW, HEADER_ROW, FIRST_ROW = 1, 2, 3, 4, 5
 LABEL_COLUMN, FIRST_COLUMN = 1, 2
-OVERVIEW = "Overview"
 OPTIONS_NOTE = "Options that the formulas use: change one and watch the numbers."
 
 
@@ -88,7 +87,7 @@ class Sheet:
     @property
     def shared(self) -> bool:
         """Whether it collects matrices that have no sheet of their own."""
-        return bool(self.blocks) and bool(self.main.node.sheet)
+        return self.name == OVERVIEW or (bool(self.blocks) and bool(self.main.node.sheet))
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -112,13 +111,12 @@ class Layout:
         in_words: the computation as a formula in words.
         finding: what the first sheet shows, in a line.
         sentences: the words of each sentence, by the prefix of its sheet names.
-        sheets: those after the Overview, in the order of their creation.
+        sheets: the Overview, if there is one, and the others in the order of their creation.
         blanks: the cells to fill in.
-        cover: a page before the Overview.
-        overview: whether there is an Overview.
+        cover: a page before them.
         arrays: whether a matrix has a single array formula, where one is possible.
         protected: whether only open cells can be edited.
-        about: what of the model is formulas, if not all of it; the Overview says so.
+        about: what of the model is formulas, if not all of it.
         steps: the matrices as the Overview lists them, where they do not have a sheet each.
         copies: matrices that only repeat another one, in its cells: Q, K and V without weights. They
             have a defined name there, and no sheet.
@@ -129,7 +127,6 @@ class Layout:
     sheets: tuple[Sheet, ...]
     blanks: Blanks = Blanks()
     cover: Sheet | None = None
-    overview: bool = True
     arrays: bool = False
     protected: bool = False
     steps: tuple[Sheet, ...] = ()
@@ -139,19 +136,17 @@ class Layout:
     about: str = ""
 
     def __repr__(self) -> str:
-        return f"<workbook of {len(self.sheets) + self.overview} sheets>"
+        return f"<workbook of {len(self.all_sheets)} sheets>"
 
     @property
     def all_sheets(self) -> tuple[Sheet, ...]:
-        """The cover and the sheets, without the Overview."""
+        """The cover and the sheets."""
         return (*([self.cover] if self.cover else []), *self.sheets)
 
     @property
     def home(self) -> str:
         """The sheet that every other sheet links to."""
-        if self.cover or self.overview:
-            return self.cover.name if self.cover else OVERVIEW
-        return self.sheets[0].name
+        return self.all_sheets[0].name
 
     @cached_property
     def blocks(self) -> dict[Node, Block]:
@@ -211,7 +206,7 @@ class Layout:
     def summary(self, settings: Settings) -> str:
         """The number of sheets and formulas, and what the first sheet shows: `14 sheets, 337 formulas;
         the first says “mouse: with cat it becomes animal 2.05 > tech 1.45”`."""
-        sheets = f"{len(self.all_sheets) + self.overview} sheets"
+        sheets = f"{len(self.all_sheets)} sheets"
         if settings.formulas is Formulas.none:
             return f"{sheets}, values only"
         cells = sum(

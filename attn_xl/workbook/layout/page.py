@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from attn_xl.records import record
 from attn_xl.spreadsheets.addresses import Place
@@ -75,6 +75,14 @@ class Tint:
     style: str
 
 
+class Scale(NamedTuple):
+    """A colour scale on some cells, from 0 to `end`; a diverging one from minus `end` to `end`."""
+
+    range: str
+    end: float = 1.0
+    diverging: bool = False
+
+
 @dataclass(frozen=True)
 class Heat:
     """A colour scale on some cells while a condition, with absolute references, is true."""
@@ -143,6 +151,7 @@ class Chart:
         width, height: in centimetres.
         legend: whether there is a legend.
         most: the end of the axis of numbers, which then begins at 0; 0 leaves it to the program.
+        colours: of the series, in place of the usual ones.
     """
 
     kind: Literal["bars", "line", "moves", "points"]
@@ -156,6 +165,7 @@ class Chart:
     height: float = 8.0
     legend: bool = True
     most: float = 0.0
+    colours: tuple[str, ...] = ()
 
 
 NOTHING = "A1048576"
@@ -169,7 +179,7 @@ class Extras:
     Attributes:
         widths: of columns, in characters; heights: of rows, in points. Others are computed.
         row_height: of all other rows, in points; 0 for the template's own.
-        scales: cells with a colour scale; heats: those that get one, after the tints.
+        scales: colour scales; heats: those that come after the tints.
         canvas: the sheet is a picture, printed on as few readable pages as possible; `widths` are
             minimums.
         starts: the rows before which a page break is allowed; sections: those that begin a layer or a
@@ -189,7 +199,7 @@ class Extras:
     widths: dict[int, float] = field(default_factory=dict)
     heights: dict[int, float] = field(default_factory=dict)
     row_height: float = 0.0
-    scales: tuple[str, ...] = ()
+    scales: tuple[Scale, ...] = ()
     heats: tuple[Heat, ...] = ()
     canvas: bool = False
     starts: tuple[int, ...] = ()

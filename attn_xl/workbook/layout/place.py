@@ -13,7 +13,7 @@ from attn_xl.models.formula_words import formula_of
 from attn_xl.models.influence import JACOBIAN, JACOBIAN_NOTE
 from attn_xl.models.learning_steps import AFTER, BEFORE, LEARNED_NOTE, MOVED
 from attn_xl.models.parts import chosen_parts
-from attn_xl.settings import COMPARE, CONTROLS
+from attn_xl.settings import COMPARE, OVERVIEW
 from attn_xl.spreadsheets.addresses import (
     MAX_COLUMNS,
     MAX_NAME,
@@ -34,7 +34,6 @@ from .layout import (
     FIRST_COLUMN,
     FIRST_ROW,
     OPTIONS_NOTE,
-    OVERVIEW,
     Layout,
     Sheet,
 )
@@ -44,7 +43,6 @@ MOST_BESIDE = 26
 """Columns of matrices side by side on a shared sheet, so that they can be printed."""
 MOST_CAPTION = 50
 """Characters of a note that stands as the caption of a matrix on a shared sheet."""
-CONTROLS_NOTE = "Turn a switch or choose a word, and watch every formula recalculate."
 
 
 def lay_out(computation: Computation, only: str | None = None) -> Layout:
@@ -72,7 +70,7 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
             symbol = owner.sheet or owner.name
             contents.setdefault((prefix, symbol), []).append((node, full_name))
             owners.setdefault((prefix, symbol), owner)
-    for name, node in (*computation.comparison.items(), *computation.controls.items()):
+    for name, node in (*computation.comparison.items(), *computation.plane.items()):
         contents.setdefault(("", node.sheet), []).append((node, name))
 
     if only:
@@ -86,12 +84,9 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
                 contents.items(), key=lambda item: 2 if item[0][1] == COMPARE else rank[not item[0][0]]
             )
         )
-    if ("", CONTROLS) in contents:  # the controls come before everything else
-        contents = {("", CONTROLS): contents.pop(("", CONTROLS)), **contents}
+    if ("", OVERVIEW) in contents:  # the switches come before everything else
+        contents = {("", OVERVIEW): contents.pop(("", OVERVIEW)), **contents}
     there = {node for members in contents.values() for node, _ in members}
-    if ("", CONTROLS) in contents:  # a control without its formula would mislead
-        members = contents["", CONTROLS]
-        contents["", CONTROLS] = [one for one in members if _is_complete(one[0], there)]
 
     spelled = {p: p if _latin(p) else f"Sentence{i}" for i, p in enumerate(prefixes.values(), 1)}
     sheet_names: set[str] = {OVERVIEW.casefold()}
@@ -100,7 +95,9 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
     copies: list[Block] = []
     for (prefix, symbol), members in contents.items():
         dotted = f"{prefix}." if prefix else ""
-        name = _claim(sheet_name(dotted + symbol), sheet_names, MAX_SHEET_NAME)
+        name = OVERVIEW
+        if members[0][0].sheet != OVERVIEW:
+            name = _claim(sheet_name(dotted + symbol), sheet_names, MAX_SHEET_NAME)
         places = {node: number for number, (node, _) in enumerate(members)}
         # Each matrix is followed by its helpers, as they were made.
         members.sort(key=lambda member: (places[step_of.get(member[0], member[0])], member[0].helper))
@@ -167,8 +164,6 @@ def _shared_note(symbol: str, blocks: list[Block]) -> str:
         return LEARNED_NOTE
     if symbol == COMPARE:
         return steps.COMPARED.note
-    if symbol == CONTROLS:
-        return CONTROLS_NOTE
     if symbol == JACOBIAN:
         return JACOBIAN_NOTE
     if not blocks[0].node.scalar:

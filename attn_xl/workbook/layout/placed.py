@@ -23,7 +23,6 @@ class Block:
         labelled: whether the column to its left holds its row labels.
         headed: whether the row above it holds its column labels.
         live: whether it has formulas: it is computed, and everything they refer to is written.
-        unlocked: it can be edited on a protected sheet.
         turned: whether its cells hold the transpose: on a sheet that has words in columns.
     """
 
@@ -34,7 +33,6 @@ class Block:
     labelled: bool
     headed: bool
     live: bool
-    unlocked: bool = False
     turned: bool = False
 
 
@@ -169,9 +167,6 @@ class PlacedOperand(Operand):
         top, left = place.row + row, place.column + column
         last = f"{start}{letters(left + columns - 1)}{end}{top + rows - 1}"
         return self._reads(f"{self._sheet}{start}{letters(left)}{end}{top}:{last}", rows * columns)
-
-    def picked(self, row: Operand, column: int) -> str:
-        return self._reads(f"INDEX({self._block.name},{row.cell(0)},{column + 1})", 1)
 
     def whole(self) -> str:
         return self._block.name

@@ -36,7 +36,7 @@ from .rows import spreadsheet_text
 
 COLOURS = ("0072B2", "E69F00", "009E73", "CC79A7", "56B4E9", "D55E00", "8C8C3A", "666666")
 """Distinguishable for colour-blind readers: Okabe and Ito, "Color Universal Design" (2008)."""
-TITLE_SIZE = 1200  # hundredths of a point
+TITLE_SIZE = 1000  # hundredths of a point
 BY_LABEL = {"bars": BarChart, "line": LineChart}
 """The charts with a label for each number."""
 MARKS = ("circle", "square", "diamond", "triangle")
@@ -111,7 +111,8 @@ def _made(chart: Chart) -> Any:
 
 
 def _series(chart: Chart, series: Series, number: int) -> Any:
-    colour = COLOURS[number % len(COLOURS)]
+    colours = chart.colours or COLOURS
+    colour = colours[number % len(colours)]
     excel_series: Any = make_series(Reference(range_string="Sheet!$A$1"), title=series.title)
     excel_series.tx = SeriesLabel(v=spreadsheet_text(series.title))
     numbers = NumDataSource(NumRef(f=series.values.absolute, numCache=_number_cache(series.numbers)))

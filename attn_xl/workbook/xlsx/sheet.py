@@ -16,6 +16,7 @@ from openpyxl.worksheet.hyperlink import Hyperlink
 from openpyxl.worksheet.pagebreak import Break
 from openpyxl.worksheet.properties import PageSetupProperties
 
+from attn_xl.models.learning_steps import MOVED
 from attn_xl.records import changed
 from attn_xl.spreadsheets.addresses import (
     MAX_LITERAL,
@@ -62,6 +63,10 @@ MOST_PAGES = 4
 """Pages: of a picture with the steps of an earlier one that needs more, the first is printed."""
 CENTIMETRE = 72 / 2.54
 """Points."""
+DARK = 0.85
+"""The share of a colour scale from which numbers are white."""
+LESS_TO_MORE = "FF2166AC", "FFFFFFFF", "FFB35806"
+"""Blue for less, orange for more: told apart by colour-blind readers, too."""
 MOST_SHRUNK = 1.4
 """A text that is this many pages high when it fills the width is printed on one page, smaller."""
 
@@ -160,8 +165,9 @@ class _SheetWriter:
         return free
 
     def _as_shown(self, cell: Cell) -> Cell:
-        """A cell that repeats a number, with the number format of its matrix."""
-        if not cell.like:
+        """A cell that repeats a number, with the number format of its matrix, unless it has its own and
+        no decimals are asked for."""
+        if not cell.like or (cell.number_format and self._styles.decimals is None):
             return cell
         return changed(cell, number_format=self._styles.number_format(self._layout.named[cell.like]))
 
@@ -183,7 +189,8 @@ class _SheetWriter:
             self._text(*caption, block.caption, "attn note")
         blanks = self._layout.blanks  # a colour scale would hide the marks of a corrected exercise
         if self._scaled(block) and not (blanks.filled and block.node in blanks.open):
-            self._colour_scale(block.place.range, self._layout.scale_end(block.node))
+            end, diverging = self._layout.scale_end(block.node), block.node.is_step(MOVED)
+            self._colour_scale(block.place.range, end, diverging=diverging)
 
     def _scaled(self, block: Block) -> bool:
         """Whether it has a colour scale; not where its colours mark right and wrong answers."""
@@ -195,7 +202,7 @@ class _SheetWriter:
         node = block.node
         to_choose = node.role == "input" and node.texts is not None and node.scalar
         if to_choose:
-            return self._styles.number("attn input", text=True, unlocked=block.unlocked)
+            return self._styles.number("attn input", text=True)
         return self._styles.of_matrix(node)
 
     def _links(self, widths: list[float]) -> None:
@@ -220,20 +227,32 @@ class _SheetWriter:
                 room += widths[column - 1] if column <= len(widths) else 8.4
                 column += 1
 
-    def _colour_scale(self, cells: str, end: float = 1.0, when: str = "") -> None:
+    def _colour_scale(
+        self, cells: str, end: float = 1.0, when: str = "", *, diverging: bool = False
+    ) -> None:
         low, high = (
             self._styles.fill(f"attn scale {end}") or Color(rgb=default)
             for end, default in (("low", "FFFFFFFF"), ("high", "FF888888"))
         )
         ends = [FormatObject(type="num", val=0), FormatObject(type="num", val=end)]
+        colours = [low, high]
+        if diverging:
+            ends.insert(0, FormatObject(type="num", val=-end))
+            colours = [Color(rgb=rgb) for rgb in LESS_TO_MORE]
         if when:  # until then, all numbers are below the scale
             ends = [
                 FormatObject(type="formula", val=f"IF({when},0,9)"),
                 FormatObject(type="formula", val=f"IF({when},{end:g},10)"),
             ]
-        scale = ColorScale(cfvo=ends, color=[low, high])
+        scale = ColorScale(cfvo=ends, color=colours)
         rule = Rule(type="colorScale", colorScale=scale)
         self._ws.conditional_formatting.add(cells, rule)
+        if not when:
+            dark = f"ABS({cells.partition(':')[0]})>={DARK * end:g}"
+            look = self._styles.differential("attn dark")
+            self._ws.conditional_formatting.add(
+                cells, Rule(type="expression", formula=[dark], dxf=look)
+            )
 
     def _tab_colour(self) -> Any:
         if not self._sheet.blocks or self._extras.canvas:
@@ -303,7 +322,7 @@ class _SheetWriter:
         ws.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=True)
         if extras.print_to == NOTHING:  # not even the titles of pages
             return
-        if extras.canvas:
+        if extras.canvas or extras.starts:
             self._picture_setup(width, last_row, len(widths))
             return
         if self._sheet.shared and (upright := self._fits_upright(widths, last_row)) is not None:
@@ -424,8 +443,8 @@ class _SheetWriter:
             for cells in choice.range.split():
                 made.add(cells)
             ws.add_data_validation(made)
-        for cells in extras.scales:
-            self._colour_scale(cells)
+        for scale in extras.scales:
+            self._colour_scale(scale.range, scale.end, diverging=scale.diverging)
         for tint in extras.tints:
             look = self._styles.differential(tint.style)
             rule = Rule(type="expression", formula=[tint.formula], dxf=look)

@@ -36,6 +36,7 @@ class Styles:
     ) -> None:
         """`seen` gives the numbers that a matrix's format may depend on; NaN for hidden answers."""
         self._book, self._page, self._settings, self._seen = book, page, settings, seen
+        self.decimals = settings.decimals
         self._numbers: dict[Any, int] = {}
         self._formats: dict[tuple[Node, bool], str] = {}
         self._shown: dict[Node, int] = {}

@@ -1,18 +1,16 @@
-"""The interactive matrices: a chosen word and what it looks at, and where words move to."""
+"""The positions of words in a plane, before and after attention."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from attn_xl.graph.functions import column_mean, columns, concat, copy, find, option, picked
+from attn_xl.graph.functions import column_mean, columns, concat, copy
 from attn_xl.graph.matrix import Matrix, given_step
-from attn_xl.graph.node import Node
-from attn_xl.graph.step import WHOLE, Part, Scope
-from attn_xl.settings import COMPARE, CONTROLS
+from attn_xl.graph.step import Part, Scope
+from attn_xl.settings import COMPARE
 
 from . import steps
 from .parts import COMPARISON
@@ -34,70 +32,6 @@ MOST_CENTRED = 50
 """Sentences in the mean that centres a projection, at most; a formula takes 255 ranges."""
 DIGITS = 12
 """Decimals of the principal components; further ones differ between machines."""
-
-
-def explorer(name: str, x: Matrix, output: Matrix, weights: Sequence[Node]) -> list[Matrix]:
-    """What a chosen word of a sentence looks at, and what it becomes.
-
-    Args:
-        name: the name of the sentence; "" if there is only one.
-        x: its input, (n, d).
-        output: its output, (n, d_v).
-        weights: the attention weights of all heads and layers, (n, m) each.
-
-    Returns:
-        `Words`, the words to choose from; `Word`, the chosen one; `Place`, its position; `Looks`,
-        (m, heads), its row in each of the weights, one matrix for each set of words that are looked
-        at; `Change`, its input and its output.
-    """
-    part = WHOLE.within(Scope(name, name)) if name else WHOLE
-    labels = choices(x.rows)
-    numbers = np.arange(1.0, len(labels) + 1).reshape(-1, 1)
-    words = Matrix(numbers, labels, ("words",), texts=labels)
-    words = words.as_step(steps.WORDS, part, sheet=CONTROLS)
-    word = option(1.0, "", "", sheet=CONTROLS, text=labels[0])
-    word = replace(word, rows=("word",)).as_step(steps.WORD, part, sheet=CONTROLS)
-    place = find(word, words).as_step(steps.PLACE, part, sheet=CONTROLS)
-    groups: dict[tuple[tuple[str, ...], bool], list[Matrix]] = {}
-    for matrix in weights:
-        if isinstance(matrix, Matrix) and matrix.rows == x.rows:
-            next_word = matrix.is_step(steps.PROBABILITIES)
-            groups.setdefault((matrix.columns, next_word), []).append(matrix)
-    matrices = [words, word, place]
-    for number, ((_, next_word), heads) in enumerate(groups.items(), 1):
-        looks = concat([picked(head, place) for head in heads])
-        looks = replace(looks, columns=tuple(head.name for head in heads))
-        step = steps.NEXT_LOOKS if next_word else steps.LOOKS
-        group = part.numbered(number if number > 1 else 0)
-        matrices.append(looks.as_step(step, group, sheet=CONTROLS))
-    if output.rows != x.rows:
-        return matrices
-    ends = [
-        ("input", x, steps.INPUT_OF_WORD),
-        ("output", output, steps.OUTPUT_OF_WORD),
-    ]
-    if len(x.columns) == len(output.columns):
-        change = replace(
-            concat([picked(x, place), picked(output, place)]), columns=tuple(steps.ENDS.values())
-        )
-        matrices.append(change.as_step(steps.CHANGE, part, sheet=CONTROLS))
-    else:
-        for label, matrix, step in ends:
-            column = replace(picked(matrix, place), columns=(label,))
-            matrices.append(column.as_step(step, part, sheet=CONTROLS))
-    return matrices
-
-
-def choices(words: Sequence[str]) -> tuple[str, ...]:
-    """The words, with numbers that distinguish equal ones: `the (1)`, `the (4)`."""
-    texts = list(words)
-    while True:  # a numbered word may equal another word: `the (1)`
-        times = Counter(text.casefold() for text in texts)
-        alike = [i for i, text in enumerate(texts) if times[text.casefold()] > 1 or not text]
-        if not alike:
-            return tuple(texts)
-        for i in alike:
-            texts[i] = f"{texts[i]} ({i + 1})".strip()
 
 
 def moves(ends: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:

@@ -1,20 +1,18 @@
-"""The sheets `Controls` and `Compare`: switches, the word to choose, and charts, with their places."""
+"""The charts of the sheet `Compare`: shared words by dimension, and where words move to."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
 
-from attn_xl.graph.step import Step
 from attn_xl.models import steps
-from attn_xl.models.explorer import AXES, DIRECTIONS_STAY
-from attn_xl.settings import COMPARE, CONTROLS
-from attn_xl.spreadsheets.addresses import Place, address
-from attn_xl.text import OFF, ON, clean, shortened
+from attn_xl.models.plane import AXES, DIRECTIONS_STAY
+from attn_xl.settings import COMPARE, OVERVIEW
+from attn_xl.spreadsheets.addresses import Place
+from attn_xl.text import clean, shortened
 
-from .answer import with_answer
-from .layout import FIRST_COLUMN, FIRST_ROW, Layout, Sheet
-from .page import Cell, Chart, Choice, Extras, Series, share_labels
+from .layout import FIRST_ROW, Layout, Sheet
+from .page import Cell, Chart, Series, share_labels
 from .placed import Block
 
 MOST_SERIES, MOST_POINTS = 8, 40
@@ -44,72 +42,12 @@ COLUMNS_OF_CHART, COLUMNS_OF_PLANE = 10, 12
 GAP = 2
 
 
-def with_controls(layout: Layout) -> Layout:
-    """A layout with its sheet `Controls` arranged and the charts of `Compare` added; a layout without
-    controls is returned unchanged."""
-    if not any(sheet.name == CONTROLS for sheet in layout.sheets):
+def with_charts(layout: Layout) -> Layout:
+    """A layout with the charts of `Compare` added; one without switches is returned unchanged."""
+    if not any(sheet.name == OVERVIEW for sheet in layout.sheets):
         return layout
-    if answered := with_answer(layout):
-        sheets = [_add_charts(one, layout) if one.name == COMPARE else one for one in answered.sheets]
-        return replace(answered, sheets=tuple(sheets))
-    arrange = {CONTROLS: _arrange_controls, COMPARE: _add_charts}
-    sheets = [arrange.get(sheet.name, lambda s, _: s)(sheet, layout) for sheet in layout.sheets]
+    sheets = [_add_charts(one, layout) if one.name == COMPARE else one for one in layout.sheets]
     return replace(layout, sheets=tuple(sheets))
-
-
-def _arrange_controls(sheet: Sheet, layout: Layout) -> Sheet:
-    """The switches, one below the other; then, for each sentence, the chosen word and its attention."""
-    options = [
-        block
-        for block in sheet.blocks
-        if block.node.scalar and not block.node.is_step(steps.WORD, steps.PLACE)
-    ]
-    blocks: list[Block] = []
-    cells: list[Cell] = []
-    choices: list[Choice] = []
-    charts: list[Chart] = []
-    for number, block in enumerate(options):
-        here = _moved_to(block, FIRST_ROW + number, FIRST_COLUMN, headed=number == 0)
-        blocks.append(here)
-        cells.append(Cell(here.place.row, FIRST_COLUMN + 1, f" {block.node.note}"))
-        if block.node.texts:
-            choices.append(Choice(_first(here), f'"{ON},{OFF}"'))
-    row = FIRST_ROW + len(options) + 1
-    sections: dict[str, list[Block]] = {}
-    for block in sheet.blocks:
-        if block not in options:
-            sections.setdefault(_scope(block), []).append(block)
-    for name, section in sections.items():
-        title = "Choose a word"
-        if name:
-            title = f"{clean(name)}: choose a word"
-        cells.append(Cell(row, 1, title, style="attn step"))
-        words, word, place = (_find(section, step) for step in (steps.WORDS, steps.WORD, steps.PLACE))
-        tables = [block for block in section if block not in (words, word, place)]
-        word = _moved_to(word, row + 1, FIRST_COLUMN, headed=False, unlocked=True)
-        place = _moved_to(place, row + 2, FIRST_COLUMN, headed=False, labelled=False)
-        blocks += [word, place]
-        cells.append(Cell(row + 1, FIRST_COLUMN + 1, " ← choose the word to look from"))
-        cells.append(Cell(row + 2, 1, "place", style="attn label"))
-        choices.append(Choice(_first(word), f"={words.name}"))
-        column, top = FIRST_COLUMN, row + 4
-        looks: list[Block] = []
-        for table in tables:
-            here = _moved_to(table, top, column, labelled=True)
-            blocks.append(here)
-            if here.node.is_step(steps.LOOKS):
-                looks.append(here)
-            column = here.place.last_column + 2 + 1
-        blocks.append(_moved_to(words, top, column - 1, labelled=False))
-        column += 1
-        for here in looks:
-            is_next = here.node.step == steps.NEXT_LOOKS
-            charts.append(_bars(layout, here, _title(name, is_next=is_next), row, column))
-            column += COLUMNS_OF_CHART
-        tallest = max(block.place.rows for block in (words, *tables))
-        row += max(ROWS_OF_CHART, tallest + 5) + GAP
-    extras = Extras(tuple(cells), tuple(charts), tuple(choices))
-    return replace(sheet, blocks=tuple(blocks), extras=extras)
 
 
 def _add_charts(sheet: Sheet, layout: Layout) -> Sheet:
@@ -214,40 +152,10 @@ def _point(layout: Layout, block: Block, i: int, start: int, count: int, named: 
     )
 
 
-def _bars(layout: Layout, block: Block, title: str, row: int, column: int) -> Chart:
-    values = layout.values(block.node)
-    labels = replace(block.place, column=block.place.column - 1, columns=1)
-    series = [
-        Series(
-            name,
-            _part(block.place, 0, i, block.place.rows, 1),
-            labels,
-            _numbers(values[:, i]),
-            block.node.rows,
-        )
-        for i, name in enumerate(block.node.columns[:MOST_SERIES])
-    ]
-    return Chart("bars", title, row, column, tuple(series), legend=len(series) > 1, most=1.0)
-
-
-def _title(name: str, *, is_next: bool) -> str:
-    """The title of the chart of what a word of a sentence looks at, or of what comes next."""
-    if is_next and name:
-        return f"What comes after the chosen word in {_short(name)}"
-    if name:
-        return f"Where the chosen word looks in {_short(name)}"
-    what = "What comes after the chosen word" if is_next else "Where the chosen word looks"
-    return what
-
-
 def _scope(block: Block) -> str:
     """The sentence or word that a block belongs to; "" where there is one sentence only."""
     scopes = block.node.part.scopes
     return scopes[-1].words if scopes else ""
-
-
-def _find(blocks: Iterable[Block], step: Step) -> Block:
-    return next(block for block in blocks if block.node.is_step(step))
 
 
 def _short(text: str) -> str:
@@ -260,25 +168,3 @@ def _numbers(numbers: Iterable[float]) -> tuple[float | None, ...]:
 
 def _part(place: Place, row: int, column: int, rows: int, columns: int) -> Place:
     return Place(place.sheet, place.row + row, place.column + column, rows, columns)
-
-
-def _first(block: Block) -> str:
-    return address(block.place.row, block.place.column)
-
-
-def _moved_to(
-    block: Block,
-    row: int,
-    column: int,
-    *,
-    headed: bool = True,
-    labelled: bool | None = None,
-    unlocked: bool = False,
-) -> Block:
-    return replace(
-        block,
-        place=replace(block.place, row=row, column=column),
-        headed=headed,
-        labelled=block.labelled if labelled is None else labelled,
-        unlocked=unlocked,
-    )
