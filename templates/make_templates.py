@@ -73,7 +73,8 @@ ARTICLE = {
     "attn right": Role("FF0B5D3B", "FFCFF0DE"),
     "attn wrong": Role("FF9B1C0E", "FFFBD9D0", bold=True),
     "attn echo": Role(MUTED, italic=True, number_format="0.000"),
-    "attn step": Role(INK, bold=True, size=12, border=rule(bottom="thin", colour=INK)),
+    "attn step": Role(BLUE, bold=True),
+    "attn sentence": Role(INK, bold=True, size=12, border=rule(bottom="thin", colour=INK)),
 }
 
 PRINT = {
@@ -96,6 +97,7 @@ PRINT = {
     "attn wrong": Role(fill="FFD9D9D9", bold=True),
     "attn echo": Role("FF7F7F7F", italic=True, number_format="0.000"),
     "attn step": Role(bold=True),
+    "attn sentence": Role(bold=True, size=12, border=rule(bottom="thin")),
 }
 
 

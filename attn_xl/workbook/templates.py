@@ -45,6 +45,7 @@ STAND_INS = {
     "attn right": "attn attention",
     "attn wrong": "attn weight",
     "attn page": "attn title",
+    "attn sentence": "attn label",
     "attn chosen": "attn label",
     "attn dark": "attn attention",
 }

@@ -23,8 +23,8 @@ from attn_xl.spreadsheets.addresses import (
 from attn_xl.workbook.layout.layout import Layout, Sheet
 from attn_xl.workbook.layout.placed import Block
 
-from .measures import FIRST_ROW, Figures
-from .picture import best, by_layer, layer_of, layer_title
+from .measures import FIRST_ROW, Figures, spread_of
+from .picture import arranged, by_layer, layer_of, layer_title
 from .picture_cells import extras_of
 
 NOTE = (
@@ -109,8 +109,8 @@ def with_canvas(layout: Layout, decimals: int | None = None) -> Layout:
     if not sheets or len(sheets) >= MOST_MATRICES or numbers > MOST_NUMBERS:
         return layout
     figures = Figures(layout, sheets, decimals)
-    picture, pages = best(figures, sheets)
-    if not pages.whole:
+    picture = arranged(figures, sheets)
+    if not spread_of(figures, picture).whole:
         return layout
     extras = extras_of(figures, picture, layout.blocks, layout, linked=True)
     canvas = Sheet(CANVAS, CANVAS, "", layout.title, LINKED_NOTE, (), extras)
@@ -126,7 +126,7 @@ def _draw_parts(
     blocks: dict[Node, Block] = {}
     drawings = []
     for name, _, sheets in parts:
-        drawing = best(figures, sheets)[0]
+        drawing = arranged(figures, sheets)
         drawings.append(drawing)
         for matrix in drawing.matrices:
             figures.there.add(matrix.node)

@@ -3,9 +3,8 @@ count from 0."""
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, TypeVar
@@ -16,12 +15,11 @@ from attn_xl.text import text_width
 
 COLUMN = 6.5
 """Characters: the assumed width of a column while matrices are placed."""
-GAP = 2.6
+GAP = 2.0
 """Characters: the width of a column without numbers."""
-SHIFT = 3
-"""Columns by which a matrix may move to the right to share columns with others."""
-PUSHED, ALIGNED = 1.5, 6.0
-"""Characters: the cost of each column of such a move, and the gain of an arrow from above."""
+SHIFT, PUSHED = 3, 1.5
+"""Columns by which a matrix may move to the right to share columns with others; the cost of each, in
+characters."""
 FAR = 16
 """Columns: a matrix further than this from the row labels of its line repeats them."""
 
@@ -231,48 +229,27 @@ class Piece:
     moved: Node | None = None
 
 
-class Grid:
-    """The widths of the columns that the lines of a part share.
-
-    Args:
-        needs: the widths of a matrix's columns, in characters.
-    """
-
-    def __init__(self, needs: Callable[[Node], Sequence[float]]) -> None:
-        self._needs = needs
-        self._widths: dict[int, float] = {}
-
-    def put(self, drawing: Drawing) -> None:
-        """Widen the columns for a drawing."""
-        for column in range(drawing.width):
-            self._widths.setdefault(column, GAP)
-        for drawn in drawing.matrices:
-            if not drawn.turned:
-                for column, need in enumerate(self._needs(drawn.node), drawn.column):
-                    self._widths[column] = max(self._widths.get(column, GAP), need)
-
-    def added(self, node: Node, column: int) -> float:
-        """The total width that a matrix at `column` would add."""
-        widths, total = self._widths, 0.0
-        for at, need in enumerate(self._needs(node), column):
-            if need > (there := widths.get(at, 0.0)):
-                total += need - there
-        return total
-
-
 class Band:
     """A line of pieces from left to right: captions in row 0, column labels in row 1, numbers from row
     2. Matrices above them have negative rows.
 
     Args:
-        grid: the column widths of the lines above.
         above: the line above.
+        columns: the widths of the columns of the lines above, from 1.
+        wide: the width of the columns of a matrix.
         start: the column of the first piece's numbers; 0 for the leftmost possible.
     """
 
-    def __init__(self, grid: Grid, above: Drawing, start: int = 0) -> None:
+    def __init__(
+        self,
+        above: Drawing,
+        columns: Mapping[int, float],
+        wide: Callable[[Node], float],
+        start: int = 0,
+    ) -> None:
         self.drawing = Drawing()
-        self._grid, self._above, self._start = grid, above, start
+        self._above, self._start = above, start
+        self._columns, self._wide = columns, wide
         self.last: Node | None = None
         """The matrix drawn last."""
         self.fan: Node | None = None
@@ -291,7 +268,7 @@ class Band:
 
     def copy(self) -> Band:
         """A copy, to try pieces on."""
-        other = Band(self._grid, self._above, self._start)
+        other = Band(self._above, self._columns, self._wide, self._start)
         other.drawing = self.drawing.copy()
         other.last, other.fan = self.last, self.fan
         other._end, other._caption_end = self._end, self._caption_end
@@ -312,7 +289,7 @@ class Band:
         if piece.above or piece.scalars:
             column = max(column, self._above_end)
         if not (self.empty and self._start):
-            column = self._cheapest(piece, column)
+            column = self._cheapest(piece.node, column)
         add = self.drawing.texts.append
         rows, columns = piece.node.shape
         if piece.before and (begins or not self.empty):
@@ -337,20 +314,15 @@ class Band:
             self._end += 1
         self.last = piece.node
 
-    def _cheapest(self, piece: Piece, first: int) -> int:
-        """The column, from `first`, that adds least to the width of the picture; better still if a
-        repeated matrix stands right below its original."""
-        repeated = {above.node for above in piece.above if above.repeated}
-        below = {drawn.column for drawn in self._above.matrices if drawn.node in repeated}
-        least, cheapest = math.inf, first
-        for aside in range(SHIFT + 1):
-            cost = self._grid.added(piece.node, first + aside) + PUSHED * aside
-            cost -= ALIGNED * (first + aside in below)
-            if cost < least:
-                least, cheapest = cost, first + aside
-            if not cost and not below:  # none is cheaper
-                break
-        return cheapest
+    def _cheapest(self, node: Node, first: int) -> int:
+        """The column, from `first`, where a matrix adds least to the widths of all columns."""
+        wide = self._wide(node)
+
+        def cost(column: int) -> float:
+            there = (self._columns.get(1 + column + j, 0.0) for j in range(node.shape[1]))
+            return PUSHED * (column - first) + sum(max(0.0, wide - width) for width in there)
+
+        return min(range(first, first + SHIFT + 1), key=cost)
 
     def carry_on(self) -> None:
         """Draw an arrow from the last matrix to the line below."""
@@ -383,7 +355,8 @@ class Band:
         if not piece.above and not piece.scalars:
             return
         texts, matrices = self.drawing.texts, self.drawing.matrices
-        middle = (piece.node.shape[1] - 1) // 2 if piece.above else 0
+        last = max(0, len(piece.scalars) - 1)
+        middle = (piece.node.shape[1] - 1) // 2 if piece.above else last
         texts.append(sign(-1, column + middle, "↓"))
         row = -2
         for number, scalar in enumerate(piece.scalars):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from attn_xl.graph.node import Node
@@ -23,6 +23,7 @@ class Operand:
         factor: whether it is the right factor of a product.
         moved: `Hidden[t−1]`, whose rows are those that the step reads of it; None if they are its own.
         beyond: whether it is the row that stands beyond the ends of such a matrix.
+        called: the copy of the matrix that the step reads, which has its name: `K` of `Input`.
     """
 
     node: Node
@@ -31,6 +32,7 @@ class Operand:
     factor: bool = False
     moved: Node | None = None
     beyond: bool = False
+    called: Node | None = None
 
 
 @record(frozen=True, eq=False, repr=False)
@@ -95,8 +97,9 @@ def is_drawn_at_first_use(node: Node) -> bool:
     return view is not None and not view.turned and view.shape != view.node.shape
 
 
-def figure_of(sheet: Sheet) -> Figure:
-    """The figure of the step that a sheet shows."""
+def figure_of(sheet: Sheet, original: Callable[[Node], Node]) -> Figure:
+    """The figure of the step that a sheet shows; `original` gives the matrix in whose cells a copy
+    stands."""
     main, *rest = sheet.blocks
     helpers = tuple(block for block in rest if not block.node.scalar)
     scalars = tuple(block for block in rest if block.node.scalar)
@@ -105,7 +108,9 @@ def figure_of(sheet: Sheet) -> Figure:
     if not is_drawn_at_first_use(main.node) and not operation_of(main.node).joins:
         for block in (main, *helpers):
             for operand in _read(block.node):
-                node = operand.node
+                node = original(operand.node)
+                if node is not operand.node:
+                    operand = replace(operand, node=node, called=operand.node)
                 if node not in own and not node.scalar and not node.sheet:
                     key = node, operand.turned or operand.factor
                     first = operands.setdefault(key, operand)

@@ -20,7 +20,7 @@ LINE = 16.0
 THIN = 6.0
 """Points: the height of a row that separates lines."""
 TITLE_LINE = 24.0
-NUMBER_ROOM = 1.3
+NUMBER_ROOM = 0.8
 """Characters added to the widest number of a column."""
 LONG_HEADING = 13
 """Characters: a longer column label takes several lines."""
@@ -35,22 +35,19 @@ class Figures:
         runs: an arrow for each matrix whose rows are computed one after the other.
         there: the matrices drawn on earlier pictures.
         decimals: digits shown after the point; None for the template's.
-        chosen: the heads side by side and the width of a line, as in the first layer of each stack.
     """
 
     layout: Layout
     sheets: Sequence[Sheet]
     decimals: int | None
     there: set[Node] = field(default_factory=set)
-    chosen: dict[tuple[str, int, int], tuple[int, int]] = field(default_factory=dict)
     figures: dict[Sheet, Figure] = field(init=False)
     read: set[Node] = field(init=False)
     runs: dict[Node, str] = field(init=False)
     _widths: dict[Node, float] = field(default_factory=dict)
-    _needs: dict[Node, Sequence[float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.figures = {sheet: figure_of(sheet) for sheet in self.sheets}
+        self.figures = {sheet: figure_of(sheet, self.layout.original) for sheet in self.sheets}
         self.read = read_by(list(self.figures.values()))
         loops = loops_in(walk(self.layout.blocks))
         self.runs = {state: "↑" if loop.reverse else "↓" for loop in loops for state in loop.states}
@@ -72,18 +69,9 @@ class Figures:
                 else:
                     decimals = 0 if extent.whole and self.decimals is None else decimals
                     shown = extent.width(decimals, 6 * node.may_hide)
-            self._widths[node] = shown + NUMBER_ROOM
+            heading = max(map(heading_width, node.columns), default=0.0)
+            self._widths[node] = max(shown + NUMBER_ROOM, heading)
         return self._widths[node]
-
-    def need(self, node: Node, heading: str) -> float:
-        """The width of a column of a matrix with its heading."""
-        return max(self.width(node), heading_width(heading))
-
-    def needs(self, node: Node) -> Sequence[float]:
-        """The widths of all columns of a matrix."""
-        if node not in self._needs:
-            self._needs[node] = [self.need(node, heading) for heading in node.columns]
-        return self._needs[node]
 
     def headings(self, drawn: Drawn) -> tuple[str, ...]:
         """The labels above the columns of a matrix."""
@@ -94,7 +82,7 @@ class Figures:
 
 def heading_width(heading: str) -> float:
     """The width of the label of a column, in characters; a longer one takes several lines."""
-    return min(bold(heading) + 1.5, LONG_HEADING) if heading else 0.0
+    return min(0.68 * bold(heading) + 0.8, LONG_HEADING) if heading else 0.0
 
 
 def spread_of(figures: Figures, drawing: Drawing) -> Spread:
@@ -120,9 +108,10 @@ def widths_of(figures: Figures, picture: Drawing) -> dict[int, float]:
     for drawn in picture.matrices:
         headings = figures.headings(drawn) if drawn.headed else ()
         rows, columns = drawn.shape
-        number, first = figures.width(drawn.node), 1 + drawn.column
-        for column, heading in enumerate(headings or [""] * columns, first):
-            widths[column] = max(widths.get(column, GAP), number, heading_width(heading))
+        heading = max(map(heading_width, headings), default=0.0)
+        number, first = max(figures.width(drawn.node), heading), 1 + drawn.column
+        for column in range(first, first + columns):
+            widths[column] = max(widths.get(column, GAP), number)
         for row in range(drawn.row - drawn.headed, drawn.row + rows):
             used.setdefault(row, set()).update(range(first, first + columns))
     beside = [

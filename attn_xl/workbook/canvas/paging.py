@@ -9,9 +9,9 @@ from math import ceil
 
 LEAST = 6.0
 """Points: the smallest size at which numbers are printed."""
-FONT = 11.0
+FONT = 10.0
 """Points: the size of numbers before they are scaled."""
-CHARACTER = 5.7
+CHARACTER = 5.6
 """Points: the width of a character of a column, with a margin: 5.25 in Excel, 5.55 in LibreOffice."""
 PAPERS = {1: (612.0, 792.0), 9: (595.3, 841.9)}
 """Points: Letter and A4, upright, by their numbers in a workbook."""

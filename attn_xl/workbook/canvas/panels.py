@@ -9,41 +9,38 @@ from dataclasses import dataclass, field, replace
 from attn_xl.graph.node import Node
 from attn_xl.graph.operation import cells_of
 
-from .drawing import Above, Band, Drawing, Grid, Piece
+from .drawing import Above, Band, Drawing, Piece
 from .figures import Figure, Operand, is_drawn_at_first_use
 
 
 @dataclass
 class Panel:
-    """Steps from left to right, in lines of up to `limit` columns.
+    """Steps from left to right, in lines of up to `limit` characters.
 
     Attributes:
         scope: the layer's prefix, which captions leave out.
         there: the matrices drawn so far; the panel adds its own.
         known: the matrices of the workbook.
-        needs: the widths of a matrix's columns, in characters.
+        wide: the width of the columns of a matrix, in characters.
+        measured: the widths of the columns of a drawing, in characters.
+        columns: those of the lines drawn so far, which share them.
         runs: an arrow for each matrix whose rows are computed one after the other.
-        breaks: the number of broken lines. A break within a row of steps on the same matrix counts
-            three times, a break before a softmax or a norm does not count.
-        full: whether any line was too short for a step: in longer lines, the steps stand elsewhere.
     """
 
-    limit: int
+    limit: float
     scope: str
     there: set[Node]
     known: Container[Node]
-    needs: Callable[[Node], Sequence[float]]
+    wide: Callable[[Node], float]
+    measured: Callable[[Drawing], dict[int, float]]
+    columns: dict[int, float]
     runs: Mapping[Node, str] = field(default_factory=dict)
-    breaks: int = 0
-    full: bool = False
     _done: list[Drawing] = field(default_factory=list)
     _made: set[Node] = field(default_factory=set)
-    _grid: Grid = field(init=False)
     _band: Band = field(init=False)
 
     def __post_init__(self) -> None:
-        self._grid = Grid(self.needs)
-        self._band = Band(self._grid, self._line_above)
+        self._band = Band(self._line_above, self.columns, self.wide)
 
     @property
     def _line_above(self) -> Drawing:
@@ -55,21 +52,32 @@ class Panel:
             self._wrap()
         return self._done
 
+    def _with_columns_of(self, drawing: Drawing) -> dict[int, float]:
+        """The widths of the columns of all lines, with another one."""
+        widths, own = self.columns, self.measured(drawing)
+        return {at: max(widths.get(at, 0.0), own.get(at, 0.0)) for at in widths.keys() | own.keys()}
+
+    def _too_wide(self, band: Band) -> bool:
+        return sum(self._with_columns_of(band.drawing).values()) > self.limit
+
+    def _alone(self, band: Band) -> float:
+        """The width of a line by itself."""
+        return sum(self.measured(band.drawing).values())
+
     def _wrap(self) -> None:
         drawing = self._band.drawing.settled()
         drawing.starts = [0]
         self._done.append(drawing)
-        self._grid.put(drawing)
-        self._band = Band(self._grid, drawing)
+        self.columns.update(self._with_columns_of(drawing))
+        self._band = Band(drawing, self.columns, self.wide)
 
     def _in_lines(self, pieces: list[Piece]) -> Band:
         """Break a step that is too long for a line, such as a long sum; the last line of it."""
         for piece in pieces:
             tried = self._line_with([piece])
-            if tried.width > self.limit and not self._band.empty:
+            if self._alone(tried) > self.limit and not self._band.empty:
                 self._band.carry_on()
                 self._wrap()
-                self.breaks += 1
                 tried = self._line_with([replace(piece, carried=True)])
             self._band = tried
         return self._band
@@ -80,16 +88,14 @@ class Panel:
         if not self._band.empty:
             tried = self._band.copy()
             tried.add(pieces)
-            self.full = self.full or tried.width > self.limit
             return tried
         above = self._line_above
         starts = [drawn.column for drawn in above.matrices if drawn.node is pieces[0].node]
         for start in (*starts[-1:], 0):
-            tried = Band(self._grid, above, start)
+            tried = Band(above, self.columns, self.wide, start)
             tried.add(pieces)
-            if tried.width <= self.limit:
+            if not self._too_wide(tried):
                 break
-            self.full = True
         tried.draw_arrows()
         return tried
 
@@ -100,17 +106,14 @@ class Panel:
             self._wrap()
         pieces = self._pieces(figure, before)
         first = figure.first(before)
-        continues = first is not None and self._band.fan is first.node
         tried = self._line_with(pieces)
-        if not self._band.empty and tried.width > self.limit:
+        if not self._band.empty and self._too_wide(tried):
             if first is not None and first.node is before and _continues_from_one(figure):
                 self._band.carry_on()
             self._wrap()
-            if not figure.helpers:
-                self.breaks += 3 if figure.fans and continues else 1
             pieces = self._pieces(figure, before)
             tried = self._line_with(pieces)
-        if tried.width > self.limit:
+        if self._alone(tried) > self.limit:
             tried = self._in_lines(pieces)
         self._band = tried
         self._band.fan = first.node if figure.fans and first else None
@@ -183,14 +186,15 @@ class Panel:
         node, repeated = operand.node, operand.node not in new
         moved = operand.moved if repeated else None
         name = self._short(moved.words) if moved else self._name(node)
-        return Piece(
-            node, name if repeated else self._caption(node), sign, begins_group, repeated, moved=moved
-        )
+        if not repeated:
+            called = [self._short(operand.called.name)] if operand.called else []
+            name = " = ".join([self._caption(node), *called])
+        return Piece(node, name, sign, begins_group, repeated, moved=moved)
 
     def _above(self, figure: Figure, new: set[Node]) -> Iterator[Above]:
         for operand in figure.above:
             repeated = operand.turned or operand.node not in new
-            name = self._name(operand.node)
+            name = self._name(operand.called or operand.node)
             caption = (
                 f"{name}ᵀ" if operand.turned else name if repeated else self._caption(operand.node)
             )

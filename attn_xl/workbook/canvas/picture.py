@@ -1,30 +1,22 @@
-"""Draws sentences, layers and heads as one picture, in the arrangement that prints largest."""
+"""Draws sentences, layers and heads as one picture, in lines as long as a page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import groupby
 
 from attn_xl.graph.step import Scope
 from attn_xl.workbook.layout.layout import Sheet
 
-from .drawing import Drawing, Text
-from .measures import Figures, spread_of
-from .paging import Spread
+from .drawing import COLUMN, Drawing, Text
+from .measures import Figures, spread_of, widths_of
 from .panels import Panel
 
-LIMITS = range(12, 40, 3)
-"""Columns: candidates for the width of a line; the one that prints largest wins."""
-HEADS = 1, 2, 3, 4
-"""Heads side by side: candidates; the one that prints largest wins."""
-ACROSS = 60
-"""Columns: anything wider prints too small."""
-BREAK = 0.82
-"""The factor on a picture's worth for each line that is broken before its end."""
-MANY_STEPS = 100
-"""Steps on one picture from which only every third width is tried, if there are no heads."""
-MANY = 4_000
-"""Numbers from which only one arrangement is tried, to save time."""
+LIMIT = 229.0
+"""Characters of a line: what a landscape page holds where numbers have 6 points."""
+SHARES = 1.0, 0.9, 0.8, 0.7
+"""Of these, the lengths of lines that are tried."""
 
 
 def layer_of(sheet: Sheet) -> Scope | None:
@@ -58,54 +50,23 @@ def by_layer(sheets: list[Sheet]) -> list[tuple[Scope | None, list[Sheet]]]:
     return runs
 
 
-def best(figures: Figures, sheets: list[Sheet]) -> tuple[Drawing, Spread]:
-    """The arrangement that prints largest on landscape pages, and its page breaks."""
-    numbers = sum(block.node.values.size for sheet in sheets for block in sheet.blocks)
-    heads = len({sheet.main.node.part.head for sheet in sheets} - {0})
-    widest = max(block.node.shape[1] for sheet in sheets for block in sheet.blocks)
-    limits = [limit for limit in LIMITS if limit >= widest + 2] or [2 * widest + 6]
-    if numbers > MANY:
-        limits = limits[-1:]
-    elif len(sheets) > MANY_STEPS and not heads:
-        limits = limits[::3]
-    across = sorted({min(heads, most) for most in HEADS})
-    layer = next(filter(None, map(layer_of, sheets)), None)
-    stack = (layer.symbol if layer else "", heads, widest)
-    if layer and stack in figures.chosen:  # layers of a stack look alike
-        across, limits = ([choice] for choice in figures.chosen[stack])
-    best: tuple[tuple[bool, float], Drawing, Spread] | None = None
-    for heads_across in across:
-        places: list[tuple[int, int]] = []
-        for limit in limits:
-            if heads_across > 1 and heads_across * limit > ACROSS:
-                break
-            picture = _Picture(figures, sheets, limit, heads_across)
-            drawing = picture.drawing()
-            before, places = places, [(drawn.row, drawn.column) for drawn in drawing.matrices]
-            if places != before:
-                pages = spread_of(figures, drawing)
-                worth = pages.whole, pages.worth * BREAK**picture.breaks
-                if best is None or worth > best[0]:
-                    best = worth, drawing, pages
-                    figures.chosen[stack] = heads_across, limit
-            if not picture.full:  # longer lines look the same
-                break
-    assert best is not None
-    return best[1], best[2]
+def arranged(figures: Figures, sheets: list[Sheet]) -> Drawing:
+    """The picture of some steps: each line as long as a landscape page, or shorter where this needs
+    fewer pages, since all lines share their columns."""
+    drawings = [_Picture(figures, sheets, share * LIMIT).drawing() for share in SHARES]
+    pages = [spread_of(figures, drawing) for drawing in drawings]
+    worth = [(one.whole, -len(one.breaks)) for one in pages]
+    return drawings[worth.index(max(worth))]
 
 
 class _Picture:
-    """Draws sentences, layers and heads in lines of up to `limit` columns."""
+    """Draws sentences, layers and heads in lines."""
 
-    def __init__(self, figures: Figures, sheets: list[Sheet], limit: int, heads: int) -> None:
+    def __init__(self, figures: Figures, sheets: list[Sheet], limit: float) -> None:
         self._figures, self._sheets, self._limit = figures, sheets, limit
         self._layout = figures.layout
-        self._heads_across = heads
         self._there = set(figures.there)
-        self.breaks = 0
-        """The most lines that a panel broke before their end."""
-        self.full = False
-        """Whether any line was too short for a step."""
+        self._columns: dict[int, float] = {}
 
     def drawing(self) -> Drawing:
         groups = [list(members) for _, members in groupby(self._sheets, lambda sheet: sheet.group)]
@@ -144,8 +105,10 @@ class _Picture:
                 _framed([_heading(f"Head {head}", "attn label"), *strips], name)
                 for head, name, strips in panels
             ]
-            for first in range(0, len(framed), self._heads_across):
-                yield from _side_by_side(framed[first : first + self._heads_across])
+            width = max(strip.width for strips in framed for strip in strips) + 1
+            across = max(1, int(self._limit / COLUMN) // width)
+            for first in range(0, len(framed), across):
+                yield from _side_by_side(framed[first : first + across])
 
     def _panel(self, layer: Scope | None, sheets: list[Sheet]) -> list[Drawing]:
         panel = Panel(
@@ -153,12 +116,13 @@ class _Picture:
             f"{layer.name}." if layer else "",
             self._there,
             self._layout.blocks,
-            self._figures.needs,
+            self._figures.width,
+            partial(widths_of, self._figures),
+            self._columns,
             self._figures.runs,
         )
         for sheet in sheets:
             panel.add(self._figures.figures[sheet])
-        self.breaks, self.full = max(self.breaks, panel.breaks), self.full or panel.full
         return panel.strips()
 
 

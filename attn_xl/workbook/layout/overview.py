@@ -421,7 +421,9 @@ class _Drawing:
     def draw(self) -> int:
         """Draw it; returns the last row."""
         view, top, left, n = self._view, self._top, self._left, self._n
-        self._add(top, left, self._by_sentence([_said(title) for title in self._titles()]), "attn step")
+        self._add(
+            top, left, self._by_sentence([_said(title) for title in self._titles()]), "attn sentence"
+        )
         for i in range(n):
             words = [_said(ws[i]) if i < len(ws) else BLANK for ws in view.words]
             self._add(self._row + i, left, self._by_sentence(words), "attn text")
@@ -429,7 +431,7 @@ class _Drawing:
         self._panels()
         last = max(end.values.last_column for end in self._ends)
         for beside in range(left + 1, last + 1):
-            self._add(top, beside, BLANK, "attn step")
+            self._add(top, beside, BLANK, "attn sentence")
         if not self._sheet.live:
             return self._row + n
         self._sheet.text(self._chosen - 1, left, "choose a word")

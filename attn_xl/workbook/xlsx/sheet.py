@@ -286,8 +286,10 @@ class _SheetWriter:
                 shown = self._styles.shown_width(block.node)
                 for column in range(block.place.column, block.place.last_column + 1):
                     widen(column, shown + NUMBER_ROOM)
+        if canvas or self._styles.decimals is not None:
             for column, like in {(cell.column, cell.like) for cell in self._extras.cells if cell.like}:
-                widen(column, self._styles.shown_width(self._layout.named[like]) + NUMBER_ROOM)
+                width = self._styles.shown_width(self._layout.named[like]) + NUMBER_ROOM
+                widths[column] = max(widths.get(column, 0.0), width)
         scale = (self._styles.named("attn value").font.sz or 11) / 11
         last = max(widths, default=1)
         wide = [min(WIDEST, widths.get(column, 3.0) * scale) for column in range(1, last + 1)]
