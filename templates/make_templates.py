@@ -64,7 +64,7 @@ ARTICLE = {
     "attn value": Role(INK, border=rule(bottom="hair", colour=HAIRLINE), number_format="0.000"),
     "attn attention": Role(INK, border=box("medium", "FFFFFFFF"), number_format="0.000"),
     "attn scale low": Role(fill="FFEFF6F5"),
-    "attn scale high": Role(fill="FF0F766E"),
+    "attn scale high": Role("FFFFFFFF", "FF0F766E"),
     "attn dark": Role("FFFFFFFF"),
     "attn text": Role(TEXT),
     "attn chosen": Role(INK, "FFE9EDF1", bold=True),

@@ -55,7 +55,7 @@ MOST_TITLE, MOST_NOTE = 90, 160
 FINDING = 4
 """The row of the first finding."""
 CHART_ROWS = 9
-MOST_LABEL, NUMBER, NARROW, ARROW, GUTTER, CHART, OTHERS = 18, 6.0, 2.6, 1.86, 3.0, 18.0, 8.4
+MOST_LABEL, NUMBER, NARROW, ARROW, GUTTER, CHART, OTHERS = 18, 5.6, 2.4, 1.7, 2.8, 16.8, 8.4
 """Widths in characters: the widest label; the narrowest number; a tile without its number; an arrow;
 the space between sentences; the narrowest chart; a column that is not in use."""
 PAGE, MOST_PIXELS = 160.0, 1330
@@ -275,7 +275,7 @@ class _Overview:
     def _columns(self) -> int:
         """Set the widths of the columns; the number of views beside each other."""
         words = [word for view in self._views for words in view.words for word in words]
-        widths = [min(max([8.0, *(0.9 * text_width(word) + 2 for word in words)]), MOST_LABEL)]
+        widths = [min(max([7.5, *(0.85 * text_width(word) + 1.6 for word in words)]), MOST_LABEL)]
         self.starts = []
         for panels in zip_longest(*(view.panels for view in self._views)):
             widths += [ARROW] * (len(widths) > 1)  # there is none to the first

@@ -24,8 +24,14 @@ from openpyxl.chart.label import DataLabelList
 from openpyxl.chart.marker import Marker
 from openpyxl.chart.series import DataPoint, SeriesLabel
 from openpyxl.chart.shapes import GraphicalProperties
+from openpyxl.chart.text import RichText
 from openpyxl.drawing.line import LineEndProperties, LineProperties
-from openpyxl.drawing.text import CharacterProperties, ParagraphProperties
+from openpyxl.drawing.text import (
+    CharacterProperties,
+    Paragraph,
+    ParagraphProperties,
+    RichTextProperties,
+)
 from openpyxl.xml.functions import tostring
 
 from attn_xl.spreadsheets.addresses import address
@@ -36,7 +42,7 @@ from .rows import spreadsheet_text
 
 COLOURS = ("0072B2", "E69F00", "009E73", "CC79A7", "56B4E9", "D55E00", "8C8C3A", "666666")
 """Distinguishable for colour-blind readers: Okabe and Ito, "Color Universal Design" (2008)."""
-TITLE_SIZE = 1000  # hundredths of a point
+TITLE_SIZE, TEXT_SIZE = 1000, 800  # hundredths of a point
 BY_LABEL = {"bars": BarChart, "line": LineChart}
 """The charts with a label for each number."""
 MARKS = ("circle", "square", "diamond", "triangle")
@@ -90,6 +96,7 @@ def _made(chart: Chart) -> Any:
         excel_chart.varyColors = False
     excel_chart.legend = excel_chart.legend if chart.legend else None
     if excel_chart.legend is not None:
+        excel_chart.legend.txPr = _small_text()
         excel_chart.legend.position = "b"
     excel_chart.x_axis.title, excel_chart.y_axis.title = chart.x_title or None, chart.y_title or None
     if chart.most:
@@ -97,6 +104,7 @@ def _made(chart: Chart) -> Any:
     for axis in (excel_chart.x_axis, excel_chart.y_axis):
         axis.delete = False  # openpyxl leaves them out otherwise
         axis.number_format = "General"
+        axis.txPr = _small_text()
     excel_chart.y_axis.majorGridlines.spPr = GraphicalProperties(ln=LineProperties(solidFill="D9D9D9"))
     if chart.kind in BY_LABEL:
         excel_chart.x_axis.tickLblPos = "low"
@@ -108,6 +116,12 @@ def _made(chart: Chart) -> Any:
     for number, series in enumerate(chart.series):
         excel_chart.series.append(_series(chart, series, number))
     return excel_chart
+
+
+def _small_text() -> Any:
+    small = CharacterProperties(sz=TEXT_SIZE)
+    paragraph = Paragraph(pPr=ParagraphProperties(defRPr=small), endParaRPr=small)
+    return RichText(bodyPr=RichTextProperties(), p=[paragraph])
 
 
 def _series(chart: Chart, series: Series, number: int) -> Any:

@@ -271,7 +271,7 @@ class _SheetWriter:
 
         for block in () if canvas else self._sheet.blocks:
             place, node = block.place, block.node
-            number = max(8, self._styles.shown_width(node) + 2)
+            number = max(7, self._styles.shown_width(node) + 2)
             if not np.isfinite(self._layout.seen(node)).all():
                 number = max(number, TO_COME)  # an answer may be wider than the numbers shown
             headings = node.columns if any(node.columns) else (block.name.rpartition(".")[2],)
@@ -280,7 +280,7 @@ class _SheetWriter:
             if block.labelled:
                 labels = [*node.rows, block.caption if block.headed else ""]
                 widest = max(map(text_width, labels))
-                widen(place.column - 1, max(11, min(widest + 3, MOST_LABEL)))
+                widen(place.column - 1, max(10, min(widest + 3, MOST_LABEL)))
         if canvas:
             for block in self._sheet.blocks:
                 shown = self._styles.shown_width(block.node)
@@ -290,7 +290,8 @@ class _SheetWriter:
             for column, like in {(cell.column, cell.like) for cell in self._extras.cells if cell.like}:
                 width = self._styles.shown_width(self._layout.named[like]) + NUMBER_ROOM
                 widths[column] = max(widths.get(column, 0.0), width)
-        scale = (self._styles.named("attn value").font.sz or 11) / 11
+        sizes = [self._styles.named(name).font.sz or 11 for name in ("attn value", "Normal")]
+        scale = max(1.0, sizes[0] / sizes[1])  # columns are measured in digits of Normal
         last = max(widths, default=1)
         wide = [min(WIDEST, widths.get(column, 3.0) * scale) for column in range(1, last + 1)]
         all_widths = [round(width, 1) for width in wide]
