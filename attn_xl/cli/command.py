@@ -41,7 +41,13 @@ class Command(TyperCommand):
         }
         if "--only" in args and "--step" in options:
             raise CallError("there is no option --only. Did you mean --step?")
-        args = with_set(args, options, self.settings)
+        once = {
+            name: parameter.opts[0]
+            for parameter in self.params
+            for name in parameter.opts
+            if name in options and not options[name] and not getattr(parameter, "multiple", False)
+        }
+        args = with_set(args, options, self.settings, once)
         takes_value = {name: name in self.several for name, is_flag in options.items() if not is_flag}
         return super().parse_args(ctx, spread_words(args, takes_value, joined=self.joined))
 
@@ -122,15 +128,25 @@ def _rows(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
         yield from lines
 
 
-def with_set(args: list[str], options: Mapping[str, bool], settings: Mapping[str, bool]) -> list[str]:
+def with_set(
+    args: list[str],
+    options: Mapping[str, bool],
+    settings: Mapping[str, bool],
+    once: Mapping[str, str],
+) -> list[str]:
     """The arguments with `--rotary-base 100` written as `--set rotary-base=100`, for settings without
     an option of their own.
 
     Args:
         options: whether each of the command's own options is a flag, by its name.
         settings: whether each setting is on or off, by its name.
+        once: the options that take a single value: the first spelling of each.
+
+    Raises:
+        CallError: if one of these is given twice.
     """
     made: list[str] = []
+    given_once: set[str] = set()
     rest = iter(args)
     for arg in rest:
         name, equals, value = arg.partition("=")
@@ -138,6 +154,10 @@ def with_set(args: list[str], options: Mapping[str, bool], settings: Mapping[str
         switched = setting.removeprefix("no-")
         if arg == "--":
             return [*made, arg, *rest]
+        if name in once:
+            if once[name] in given_once:
+                raise CallError(f"{name} is given twice, but takes one value. Give it once.")
+            given_once.add(once[name])
         if name in options or not arg.startswith("--"):
             made.append(arg)
             if options.get(name) is False and not equals:

@@ -46,6 +46,7 @@ def compare(
     Settings.check_call(options)
     from attn_xl.models.compare_models import compare_models, models_of
     from attn_xl.outputs import check_ending, check_output
+    from attn_xl.workbook.arrange import check_sizes
     from attn_xl.workbook.templates import find_template
     from attn_xl.workbook.write import write_workbook
 
@@ -61,5 +62,7 @@ def compare(
     source = "standard input" if str(file) == "-" else file.name
     shown = {name: options[name] for name in SHOWN if options[name] is not None}
     settings = Settings(**shown)
+    if cost := check_sizes(computation, settings):
+        say(cost, file=sys.stderr)
     layout = write_workbook(computation, path, template=template_path, settings=settings, source=source)
     say(f"{path}: {layout.summary(settings)}")

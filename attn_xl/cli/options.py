@@ -4,6 +4,7 @@ to a computation."""
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import Field, fields, replace
 from difflib import get_close_matches
@@ -16,6 +17,7 @@ import typer
 
 from attn_xl.errors import CallError, InputError
 from attn_xl.settings import Settings, read_value
+from attn_xl.text import say
 
 if TYPE_CHECKING:
     from attn_xl.models.computation import Computation
@@ -268,14 +270,15 @@ def compute_file(
     options: dict[str, Any],
     reading: dict[str, Any],
     sheet: str | None = None,
-    fits: Callable[[Computation, Settings], object] | None = None,
+    fits: Callable[[Computation, Settings], str] | None = None,
     steps: Sequence[str] = (),
 ) -> tuple[Computation, Settings]:
     """Compute the model for a file; returns the computation and the settings used. Options of the call
     take precedence over the file's own settings.
 
     Args:
-        fits: called before the computation; raises an error if a matrix is too large.
+        fits: called before the computation; raises an error if a matrix is too large, or returns what
+            a large workbook costs, which is printed.
         steps: the steps to return. If only the model with switches, or with its influence, has them,
             these are added.
     """
@@ -304,8 +307,8 @@ def compute_file(
                     break
     settings = Settings.resolve(options, tables.settings, f"{file}, sheet 'Settings'")
     foreseen = foresee(tables, settings)
-    if fits is not None:
-        fits(foreseen, settings)
+    if fits is not None and (cost := fits(foreseen, settings)):
+        say(cost, file=sys.stderr)
     return attend(tables, settings), settings
 
 

@@ -143,7 +143,7 @@ def described(settings: Settings, now: int, whole: int | None) -> str:
     line = f"Formulas (counted from 0): {', '.join(what)}; what the rest gives enters as values."
     if whole is None or whole <= now:
         return line
-    file, memory = _size(whole * FILE_BYTES), _size(whole * OPEN_BYTES)
+    file, memory = size(whole * FILE_BYTES), size(whole * OPEN_BYTES)
     cost = (
         f"This is {now:,} numbers; all would be {whole:,}, about {file} in a file and {memory} of "
         "memory to open it."
@@ -151,5 +151,6 @@ def described(settings: Settings, now: int, whole: int | None) -> str:
     return f"{line}\n{cost}"
 
 
-def _size(number: float) -> str:
+def size(number: float) -> str:
+    """A number of bytes, as one reads it."""
     return f"{number / 1e9:.1f} GB" if number >= 1e9 else f"{number / 1e6:.1f} MB"

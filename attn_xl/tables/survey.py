@@ -194,6 +194,7 @@ def survey_book(
         _refuse_unknown_weights(survey, found, names[found.name] in only)
     if survey.trouble is not None:
         return survey
+    _take_word(survey)
     try:
         tables = _assembled(survey, settings, words_in)
         unread = names.keys() - tables.sentences.keys()
@@ -203,6 +204,17 @@ def survey_book(
     except InputError as error:
         survey.trouble = error
     return survey
+
+
+def _take_word(survey: Survey) -> None:
+    """Take a file's only table for a sentence if it is a row whose label merely resembles the name of
+    weights: the word `w1`."""
+    places = [(sheet, f) for sheet in survey.sheets for f in sheet.found]
+    if len(places) == 1:
+        (sheet, f) = places[0]
+        label = next((text for text, at in f.names if at == "left of it"), "")
+        if f.use == "weights" and f.shape[0] == 1 and label not in ("", f.name):
+            sheet.found[0] = replace(f, use="sentence", name="", why="it is the only table")
 
 
 def _names_model(settings: Mapping[str, Any]) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from attn_xl.models.computation import Computation
+from attn_xl.models.live import FILE_BYTES, OPEN_BYTES, size
 from attn_xl.settings import Arrangement, Formulas, Settings
 from attn_xl.workbook.canvas.canvas import draw, draw_layers, prefers_layers, with_canvas
 from attn_xl.workbook.layout.compare_sheet import with_charts
@@ -14,17 +15,31 @@ from attn_xl.workbook.layout.layout import Layout
 from attn_xl.workbook.layout.overview import with_overview
 from attn_xl.workbook.layout.place import lay_out
 
+MANY = 50_000
+"""Formulas, above which it is said beforehand what they cost."""
 
-def check_sizes(foreseen: Computation, settings: Settings) -> None:
+
+def check_sizes(foreseen: Computation, settings: Settings) -> str:
     """Refuse a computation that is too large for a sheet or a workbook.
 
     Args:
         foreseen: the result of `foresee`, so that the check comes before anything is computed.
 
+    Returns:
+        What a large workbook costs, in a sentence; "" for a small one.
+
     Raises:
         CallError, InputError: as `arrange`.
     """
-    lay_out(foreseen, settings.sheets_for)
+    blocks = lay_out(foreseen, settings.sheets_for).blocks.values()
+    cells = sum(block.node.values.size for block in blocks if block.live)
+    if cells <= MANY or settings.formulas is Formulas.none:
+        return ""
+    file, memory = size(cells * FILE_BYTES), size(cells * OPEN_BYTES)
+    return (
+        f"{cells:,} formulas will be written: about {file}, and {memory} of memory to open them. "
+        "--formulas none writes values alone; attn-xl show prints them."
+    )
 
 
 def arrange(

@@ -58,6 +58,14 @@ def test_convert(run: Runner, tmp_path: Path, keep: Callable[[Path], Path]) -> N
     assert [p.name for p in tmp_path.iterdir()] == ["out.xlsx"]
 
 
+def test_a_large_workbook_says_what_it_costs_before_it_is_written(run: Runner, tmp_path: Path) -> None:
+    x = np.ones((120, 4))
+    source = make_input(tmp_path / "in.xlsx", {"s": table(x, [f"w{i}" for i in range(120)])})
+    done = run("convert", source, "-o", tmp_path / "out.xlsx")
+    assert done.status == 0
+    assert "formulas will be written: about 0.8 MB" in done.err
+
+
 def test_without_o_the_result_lies_beside_the_input(run: Runner, tmp_path: Path) -> None:
     source = make_input(tmp_path / "my lesson.xlsx", {"s": table(np.eye(2))})
     assert run("convert", source).status == 0
@@ -147,6 +155,8 @@ def test_the_input_is_never_overwritten(run: Runner, tmp_path: Path, how: str) -
             "there is no sheet 'pet' with a sentence. Did you mean 'pets'?",
         ),
         (["show", MOUSE, "--json", "--csv"], 2, "cannot be combined"),
+        (["show", MOUSE, "--sheet", "pets", "--sheet", "desk"], 2, "--sheet is given twice"),
+        (["convert", MOUSE, "-o", "a.xlsx", "--output=b.xlsx"], 2, "--output is given twice"),
     ],
 )
 def test_refusals(

@@ -419,6 +419,8 @@ def test_what_the_program_wrote_is_refused_kindly(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="attn-xl wrote this workbook"):
         read_tables(path)
     # The same names in a workbook of one's own are welcome.
+    (tmp_path / "word.csv").write_text(",a,b\nw1,1,2\n", encoding="utf-8")  # a word, no W_1
+    assert read_tables(tmp_path / "word.csv").sentences["word"].rows == ("w1",)
     own = make_input(tmp_path / "own.xlsx", {"Overview": GOOD, "Softmax": GOOD})
     assert list(read_tables(own).sentences) == ["Overview", "Softmax"]
 

@@ -571,9 +571,16 @@ class StoredWeights(Mapping[str, Table]):
             if name not in self._tensors and f"{self._prefix}{name}" not in self._tensors
         ]
         if missing:
+            heads = {path for path, roles in family.tensors.items() if roles in ("W_U", "b_U")}
+            what = "Download them again."
+            if {name.rpartition(".")[0] for name in missing} <= heads:
+                what = (
+                    "The model was saved without its head, which gives the next words: save it from "
+                    "AutoModelForCausalLM or AutoModelForMaskedLM."
+                )
             raise InputError(
                 f"{self._tensors.path}: {listed([self._prefix + name for name in missing], 3)} "
-                f"{'is' if len(missing) == 1 else 'are'} missing from the weights. Download them again."
+                f"{'is' if len(missing) == 1 else 'are'} missing from the weights. {what}"
             )
 
     def _check_shapes(self, settings: Mapping[str, Any]) -> None:

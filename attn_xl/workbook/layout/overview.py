@@ -630,7 +630,7 @@ class _Drawing:
             what = "{word}: it becomes " + largest
             if panels[-1].kind == "row":
                 what = f"{self._view.groups[self._view.now]}: {largest}"
-            elif looks:
+            elif looks and looks[0].values.columns > 1:
                 what = what.replace(" it", " with {other} it")
                 options["other"], _ = self._other(looks[0], own=self._looks_at_own())
         for k in (1, 2):
