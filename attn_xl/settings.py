@@ -486,7 +486,7 @@ class Settings:
         "Words to choose from: all, used (in the text), top:50. The others enter as one number, "
         "so that the probabilities stay exact.",
         str,
-        models=LANGUAGE,
+        models=(*LANGUAGE, Model.encoder_decoder),
     )
     head_switches: bool = _choice(
         False,

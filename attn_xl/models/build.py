@@ -796,11 +796,20 @@ def _language_model(run: Run, name: str, x: Matrix) -> Results:
     return probabilities, *more, *run.generated(x, logits), output
 
 
+def _translation(run: Run, name: str, x: Matrix) -> Results:
+    """The words (n, d) of a translation so far; with a vocabulary, the word that comes next in each
+    place."""
+    output = decoder(x, run.attended, run.architecture)
+    if not any(step.symbol in run.weights for step in (steps.VOCABULARY, steps.W_U)):
+        return _both(output)
+    return *run.next_words(output)[1:], output
+
+
 MODELS: dict[Model, Callable[[Run, str, Matrix], Results]] = {
     Model.attention: lambda run, name, x: _both(run.attention(name, x)),
     Model.encoder: lambda run, name, x: run.encoded(name, x),
     Model.decoder: lambda run, _, x: _both(decoder(x, run.attended, run.architecture)),
-    Model.encoder_decoder: lambda run, _, x: _both(decoder(x, run.attended, run.architecture)),
+    Model.encoder_decoder: _translation,
     Model.decoder_only: _language_model,
     Model.masked: _language_model,
     Model.softmax: lambda run, _, x: _both(softmax_alone(x, run.scoring.alone)),

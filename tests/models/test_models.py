@@ -288,6 +288,19 @@ def test_the_language_model_chooses_a_word(tmp_path: Path, kept: Path) -> None:
     assert openpyxl.load_workbook(path, data_only=True)["Next"]["B8"].value == "mouse"
 
 
+def test_the_translation_is_right_in_every_place(tmp_path: Path) -> None:
+    """Its weights were learned with PyTorch; the words picked follow from the decoder's output."""
+    computation = attend(read_tables(SAMPLES / "translation.xlsx"))
+    graph = computation["french"]
+    assert graph["Next"].texts == ("le", "chat", "noir", "dort", "<end>")
+    logits = graph["Dec1.Norm_3"].values @ graph["Vocabulary"].values.T
+    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    wanted = powers / powers.sum(axis=1, keepdims=True)
+    assert np.allclose(graph["Probabilities"].values, wanted, rtol=1e-12)
+    noir = graph["Dec1.Cross.Softmax_1"].values[2]  # after "chat", which stands behind "black"
+    assert graph["Dec1.Cross.Softmax_1"].columns[noir.argmax()] == "cat"
+
+
 def test_the_whole_transformer_is_an_encoder_and_a_decoder() -> None:
     """As one function of the library, too, it gives what the sample's workbook has."""
     tables = read_tables(SAMPLES / "encoder-decoder.xlsx")

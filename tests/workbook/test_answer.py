@@ -76,6 +76,7 @@ def first_sheet(path: Path) -> dict[str, Any]:
         ("multi-head", "the (1): with chased it becomes o2 2.72 > o3 2.02", ["Softmax_1", "Softmax_2"]),
         ("language-model", "after the (4) comes mouse 0.6 > cat 0.31", ["next", "p"]),
         ("encoder-decoder", "<start>: with ", ["Dec1.Cross.Softmax_1", "cat"]),
+        ("translation", "the black cat sleeps: le chat noir dort <end>", ["Dec1.Cross.Softmax_1"]),
         ("rnn", "cats: it becomes ", ["Hidden"]),
         ("politics", None, ["Softmax"]),
     ],
@@ -127,6 +128,17 @@ def test_learning_opens_on_what_changed(tmp_path: Path) -> None:
     cells = first_sheet(tmp_path / "w.xlsx")
     assert "before learning" in str(cells["A4"])
     assert openpyxl.load_workbook(tmp_path / "w.xlsx").worksheets[0]._charts[-1].ser
+
+
+def test_a_classifier_opens_on_the_class_of_each_sentence(tmp_path: Path) -> None:
+    rows = table(np.array([[1.0, -1.0], [0.5, 2.0]]), ["{word}", "cat"])
+    sheets = {"a{b}": rows, "b": rows[:2], "Labels": [["a{b}", "up"], ["b", "down"]]}
+    source = make_input(tmp_path / "in.xlsx", sheets)
+    written(source, tmp_path / "w.xlsx", model="classify", random_weights=1)
+    verify(tmp_path / "w.xlsx")
+    cells = first_sheet(tmp_path / "w.xlsx")
+    assert str(cells["A4"]).startswith("a{b}: ")
+    assert {"up", "down"} <= {str(value) for value in cells.values()}
 
 
 def test_a_long_sentence_has_tiles_without_numbers_and_a_longer_one_links_alone(tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ PAPERS = {1: (612.0, 792.0), 9: (595.3, 841.9)}
 A4 = 9
 PAGE = 770.0, 490.0
 """Points: the room on a landscape page of A4 with the margins of the shipped templates."""
+LIMIT = 229.0
+"""Characters of a line: what a landscape page holds where numbers have 6 points."""
 PAGES_COUNT = 0.6
 """Exponent: the worth of a picture on p pages is its scale divided by p to this power."""
 STEPS = 6

@@ -11,6 +11,7 @@ from attn_xl.graph.operation import cells_of
 
 from .drawing import Above, Band, Drawing, Piece
 from .figures import Figure, Operand, is_drawn_at_first_use
+from .paging import LIMIT
 
 
 @dataclass
@@ -75,7 +76,7 @@ class Panel:
         """Break a step that is too long for a line, such as a long sum; the last line of it."""
         for piece in pieces:
             tried = self._line_with([piece])
-            if self._alone(tried) > self.limit and not self._band.empty:
+            if self._alone(tried) > LIMIT and not self._band.empty:
                 self._band.carry_on()
                 self._wrap()
                 tried = self._line_with([replace(piece, carried=True)])
@@ -113,7 +114,7 @@ class Panel:
             self._wrap()
             pieces = self._pieces(figure, before)
             tried = self._line_with(pieces)
-        if self._alone(tried) > self.limit:
+        if self._alone(tried) > LIMIT:
             tried = self._in_lines(pieces)
         self._band = tried
         self._band.fan = first.node if figure.fans and first else None

@@ -11,10 +11,9 @@ from attn_xl.workbook.layout.layout import Sheet
 
 from .drawing import COLUMN, Drawing, Text
 from .measures import Figures, spread_of, widths_of
+from .paging import LIMIT
 from .panels import Panel
 
-LIMIT = 229.0
-"""Characters of a line: what a landscape page holds where numbers have 6 points."""
 SHARES = 1.0, 0.9, 0.8, 0.7
 """Of these, the lengths of lines that are tried."""
 

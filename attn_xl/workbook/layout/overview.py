@@ -14,6 +14,7 @@ from functools import partial
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
+from attn_xl.graph.node import Node
 from attn_xl.graph.step import Step
 from attn_xl.models import loss_steps, steps
 from attn_xl.models.compare_models import DISTANCE
@@ -400,7 +401,7 @@ class _Drawing:
         self._word = fixed(address(self._chosen, left))
         self._place = fixed(address(self._chosen + 1, left + 1))
         result = self._now(view.panels[-1]).node
-        ends = result.is_step(steps.PROBABILITIES, INFLUENCE)
+        ends = view.panels[-1].kind != "row" and result.is_step(steps.PROBABILITIES, INFLUENCE)
         self._at = len(view.words[view.now]) - 1 if ends else 0
         """The row of the word that is chosen at first."""
         self._ends: list[Series] = []
@@ -608,10 +609,11 @@ class _Drawing:
         what becomes of it: `mouse: with cat it becomes animal 2.05 > tech 1.45`."""
         panels, ends = self._view.panels, self._ends
         word = _said(self._view.words[self._view.now][self._at])
-        options = {"word": Option(word.value, self._word)}
+        group = self._by_sentence([_said(name) for name in self._view.groups])
+        options = {"word": Option(word.value, self._word), "group": group}
         last, node = ends[-1], self._now(panels[-1]).node
         largest = "{name1} {number1}" + " > {name2} {number2}" * (last.values.columns > 1)
-        looks = [end for panel, end in zip(panels, ends) if panel.kind == "share"]
+        looks = [end for panel, end in zip(panels, ends) if panel.kind == "share" and end is not last]
         if panels[-1].kind == "change":
             what = "{word}: looks at {other} {number0} before learning, {number1} after"
             options["other"], at = self._other(looks[1], own=True)
@@ -620,17 +622,22 @@ class _Drawing:
                 there = f"MATCH({options['other'].formula},{fixed(end.labels.range)},0)"
                 formula = f"ROUND(INDEX({fixed(end.values.range)},1,{there}),2)"
                 options[f"number{number}"] = Option(value, formula)
+        elif panels[-1].kind == "best" and looks and not self._looks_at_own():
+            what = "{source}: {picked}"  # a translation
+            source = " ".join(map(clean, looks[0].names))
+            options["source"] = _said(source)
+            options["picked"] = self._picked(last.values.column, node)
+        elif panels[-1].kind == "row":
+            what = f"{{group}}: {largest}"
         elif node.is_step(steps.PROBABILITIES):
             what = f"after {{word}} comes {largest}"
         elif panels[-1].kind == "share":
             what = "{word}: looks at " + largest
             if node.is_step(INFLUENCE):
-                what = f"{clean(self._view.groups[self._view.now])}: {{word}} depends on {largest}"
+                what = f"{{group}}: {{word}} depends on {largest}"
         else:
             what = "{word}: it becomes " + largest
-            if panels[-1].kind == "row":
-                what = f"{self._view.groups[self._view.now]}: {largest}"
-            elif looks and looks[0].values.columns > 1:
+            if looks and looks[0].values.columns > 1:
                 what = what.replace(" it", " with {other} it")
                 options["other"], _ = self._other(looks[0], own=self._looks_at_own())
         for k in (1, 2):
@@ -639,9 +646,15 @@ class _Drawing:
         text = what.format(**{name: option.value for name, option in options.items()})
         return Option(text, formula_of_text(what, **{name: o.formula for name, o in options.items()}))
 
+    def _picked(self, column: int, node: Node) -> Option:
+        """The most probable words of all rows, in a line."""
+        cells = [fixed(address(self._row + i, column)) for i in range(len(node.rows))]
+        words = [clean(node.columns[int(row.argmax())]) for row in self._layout.values(node)]
+        return Option(" ".join(words), '&" "&'.join(cells))
+
     def _looks_at_own(self) -> bool:
         """Whether the words look at each other, not at those of another sentence."""
-        looks = [self._now(panel).node for panel in self._view.panels if panel.kind == "share"]
+        looks = [self._now(panel).node for panel in self._view.panels[:-1] if panel.kind == "share"]
         return all(node.rows == node.columns for node in looks)
 
     def _other(self, end: Series, *, own: bool) -> tuple[Option, int]:
