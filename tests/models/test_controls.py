@@ -340,7 +340,7 @@ def test_native_charts_are_in_the_file(tmp_path: Path) -> None:
     loaded = openpyxl.load_workbook(book.path)
     assert (len(loaded["Overview"]._charts), len(loaded["Compare"]._charts)) == (2, 1)
     lists = {choice.formula1 for choice in loaded["Overview"].data_validations.dataValidation}
-    assert lists == {None, '"on,off"', "$A$12:$A$27"}
+    assert lists == {None, '"on,off"', "$A$13:$A$28"}
     assert loaded["Compare"]["A2"].value.startswith("The position of each word before and after")
 
 

@@ -529,7 +529,7 @@ def test_the_formulas_are_those_of_the_workbook_that_convert_writes(
 
 def test_what_is_played_with_is_explained(run: Callable[..., Run]) -> None:
     assert "Scale = on  Overview!A8" in run(MOUSE, "Overview!A8").out
-    assert "pets.Softmax[mouse, mouse] = 0.747" in run(MOUSE, "Overview!F13").out
+    assert "pets.Softmax[mouse, mouse] = 0.747" in run(MOUSE, "Overview!F14").out
     masked = run(MOUSE, "pets.Masked!C5", "--switches", "causal").out
     assert "= Scaled[mouse, and] + Mask[mouse, and]" in masked
     assert "Compare.Components[animal, 1st] = 0.633" in run(MOUSE, "Compare!B25").out

@@ -109,7 +109,7 @@ def test_a_head_and_a_sentence_can_be_chosen(tmp_path: Path) -> None:
         cell for row in sheet.iter_rows() for cell in row if cell.value == "sentence, 1 to 6"
     )  # fmt: skip
     row = next(cell.row for cell in sheet["A"] if cell.value == "choose a word") - 2
-    top = sentence.row + 6
+    top = sentence.row + 7
     for number, own in enumerate(words):
         engine.enter([("Overview", sentence.row + 1, sentence.column, number + 1)])
         for h in (1, 2):

@@ -61,7 +61,7 @@ MOST_LABEL, NUMBER, NARROW, ARROW, GUTTER, CHART, OTHERS = 18, 5.6, 2.4, 1.7, 2.
 the space between sentences; the narrowest chart; a column that is not in use."""
 PAGE, MOST_PIXELS = 160.0, 1330
 """Characters of a line of links; the width of two sentences beside each other."""
-ROW_HEIGHT = 18.0
+ROW_HEIGHT, MOST_HEIGHT = 18.0, 120.0
 """Points."""
 CENTIMETRES, CHARACTER = ROW_HEIGHT / 72 * 2.54, 0.19
 """Centimetres: a row, a character of a column."""
@@ -188,7 +188,7 @@ def _result(own: Sequence[Block], by_word: Sequence[Block]) -> list[Panel]:
         if block.node.is_step(loss_steps.CLASS_PROBABILITIES):
             return [Panel("row", [[block]])]
     losses = {step.symbol for step in loss_steps.NAMED.values() if isinstance(step, Step)}
-    values = [block for block in by_word if block.node.role == "value" and not block.node.texts]
+    values = [b for b in by_word if b.node.role == "value" and not b.node.texts and not b.node.sheet]
     values = [b for b in values if b.node.step is None or b.node.step.symbol not in losses]
     outputs = [b for b in values if b.node.is_step(steps.OUTPUT) and not b.node.part.head]
     last = max(outputs or values, key=lambda block: block.node.order, default=None)
@@ -230,6 +230,7 @@ class _Overview:
         self.scales: list[Scale] = []
         self.tints: list[Tint] = []
         self.widths: dict[int, float] = {}
+        self.heights: dict[int, float] = {}
         self.heads = ""
         """The cell with the number of the attention that is shown, of several."""
         self._starts: list[int] = []
@@ -261,8 +262,8 @@ class _Overview:
             self._legend(self._links(row) + 1)
         extras = Extras(
             tuple(self.cells), tuple(self.charts), tuple(self.choices), tuple(self.tints),
-            widths=self.widths, row_height=ROW_HEIGHT, scales=tuple(self.scales), zoom=100, freeze="A1",
-            starts=(*self._starts, after),
+            widths=self.widths, heights=self.heights, row_height=ROW_HEIGHT, scales=tuple(self.scales),
+            zoom=100, freeze="A1", starts=(*self._starts, after),
         )  # fmt: skip
         kinds = {tuple(panel.kind for panel in view.panels) for view in views}
         title = TITLE if kinds == {("number", "share", "number")} else clean(layout.title)
@@ -276,7 +277,7 @@ class _Overview:
     def _columns(self) -> int:
         """Set the widths of the columns; the number of views beside each other."""
         words = [word for view in self._views for words in view.words for word in words]
-        widths = [min(max([7.5, *(0.85 * text_width(word) + 1.6 for word in words)]), MOST_LABEL)]
+        widths = [min(max([8.6, *(0.85 * text_width(word) + 1.6 for word in words)]), MOST_LABEL)]
         self.starts = []
         for panels in zip_longest(*(view.panels for view in self._views)):
             widths += [ARROW] * (len(widths) > 1)  # there is none to the first
@@ -320,8 +321,8 @@ class _Overview:
             self.choices.append(Choice(here, options, name, note))
             column = self._after(column, max(text_width(name) + 2, 8))
         if fields and views:
-            self.text(row + 1, column, NOTE)
-        return row + 3 * bool(fields), numbers
+            self.text(row + 2, 1, NOTE)
+        return row + 4 * bool(fields), numbers
 
     def _left(self, column: int) -> float:
         """The width of the columns before one."""
@@ -487,7 +488,11 @@ class _Drawing:
         for j in range(panel.width):
             at = [own[0].node.columns[j : j + 1] for own in panel.blocks]
             head = self._by_sentence([_said(*one) if one else BLANK for one in at])
-            self._add(heading, left + j, head, HEADING, align="center")
+            narrow = panel.width > MOST_WORDS
+            self._add(heading, left + j, head, HEADING, align="center", turned=narrow)
+            if narrow:
+                high = min(4.6 * text_width(str(head.value)) + 8, MOST_HEIGHT)
+                self._sheet.heights[heading] = max(self._sheet.heights.get(heading, ROW_HEIGHT), high)
             names_of.append(str(head.value))
             for i in range(0 if alone else self._n):
                 self._number(self._row + i, left + j, panel, partial(self._cell, i=i, j=j), (i, j))
@@ -632,9 +637,10 @@ class _Drawing:
         elif node.is_step(steps.PROBABILITIES):
             what = f"after {{word}} comes {largest}"
         elif panels[-1].kind == "share":
-            what = "{word}: looks at " + largest
-            if node.is_step(INFLUENCE):
-                what = f"{{group}}: {{word}} depends on {largest}"
+            what = f"{{group}}: {{word}} depends on {largest}"
+            if not node.is_step(INFLUENCE):
+                what = "{word}: looks most at {other}"
+                options["other"], _ = self._other(last, own=node.rows == node.columns)
         else:
             what = "{word}: it becomes " + largest
             if looks and looks[0].values.columns > 1:

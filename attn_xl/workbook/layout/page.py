@@ -28,6 +28,7 @@ class Cell:
         like: the defined name of the matrix whose number it repeats, with its number format.
         shows: the row and column of that number, from 0.
         large: a sign, printed larger than text.
+        turned: its text runs upwards.
         edges: the sides with a frame's line, `lt` for left and top.
     """
 
@@ -47,6 +48,7 @@ class Cell:
     like: str = ""
     shows: tuple[int, int] = (0, 0)
     large: bool = False
+    turned: bool = False
     edges: str = ""
 
 

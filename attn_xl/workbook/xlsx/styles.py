@@ -90,7 +90,7 @@ class Styles:
         """The number of the style of a cell that belongs to no matrix."""
         key = (
             page_cell.style, page_cell.open, page_cell.wrap, page_cell.number_format, page_cell.align,
-            page_cell.indent, page_cell.large, page_cell.edges,
+            page_cell.indent, page_cell.large, page_cell.turned, page_cell.edges,
             bool(page_cell.formula), isinstance(page_cell.value, str),
         )  # fmt: skip
         if key not in self._numbers:
@@ -111,6 +111,7 @@ class Styles:
                     vertical="top" if page_cell.wrap else own.vertical,
                     wrap_text=page_cell.wrap or None,
                     indent=page_cell.indent,
+                    text_rotation=90 * page_cell.turned,
                 )
             if page_cell.large:
                 font = copy(cell.font)
