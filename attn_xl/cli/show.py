@@ -77,7 +77,8 @@ def show(
     wanted["numbers"] = numbers
     wanted["decimals"] = terminal.DECIMALS if settings.decimals is None else settings.decimals
     if svg is None:
-        terminal.show(computation, **wanted)
+        by_page = sys.stdout.isatty() and sys.stdin is not None and sys.stdin.isatty()
+        terminal.show(computation, **wanted, paged=by_page)
         return
     from attn_xl.outputs import writing
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from io import StringIO
@@ -69,6 +72,7 @@ def show(
     decimals: int = DECIMALS,
     numbers: bool = False,
     file: TextIO | None = None,
+    paged: bool = False,
 ) -> None:
     """Print matrices as tables: all, or those of some steps and one sheet.
 
@@ -83,6 +87,7 @@ def show(
         decimals: digits after the point.
         numbers: print part of the numbers, instead of a map, where attention weights do not fit.
         file: where to print; standard output if None.
+        paged: what is longer than the terminal is shown page by page.
 
     Raises:
         CallError: for an unknown step or sheet.
@@ -103,7 +108,19 @@ def show(
         for line in _lines(matrices, decimals):
             emit(forward(line), file)
         return
-    _print(console, matrices, decimals, console.width, numbers, framed=console.is_terminal)
+
+    def draw() -> None:
+        _print(console, matrices, decimals, console.width, numbers, framed=console.is_terminal)
+
+    pager = shlex.split(os.environ.get("PAGER") or "less")
+    if paged and pager and shutil.which(pager[0]):
+        with console.capture() as printed:
+            draw()
+        text = printed.get()
+        if text.count("\n") >= console.height:
+            subprocess.run(pager, input=text.encode(), env={"LESS": "-R", **os.environ}, check=False)
+            return
+    draw()
 
 
 def svg(

@@ -30,7 +30,7 @@ from attn_xl.graph.node import Graph, walk
 from attn_xl.graph.operation import Operation, operation_of
 from attn_xl.graph.operations.elementwise import Acos, Gelu, GeluSlope, Positive
 from attn_xl.graph.operations.reductions import Largest
-from attn_xl.graph.operations.selection import AddedRows, Here, Placed, Repeated
+from attn_xl.graph.operations.selection import AddedRows, Placed, Repeated
 from attn_xl.graph.recurrence import recurrence
 from attn_xl.models.computation import as_computation
 from attn_xl.settings import Arrangement, Formulas, Settings
@@ -145,7 +145,6 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
         False,
     ),
     "ColumnMaximum": (lambda: f.column_maximum(X), False),
-    "Here": (lambda: Here(2).of(f.option(2.0, "Which", ""), rows="ab"), False),
     "ColumnSum": (lambda: f.column_sum(X), False),
     "ColumnMean": (lambda: f.column_mean([X, Y]), False),
     "ColumnVariance": (lambda: f.column_variance(X), False),
@@ -159,7 +158,7 @@ def window() -> Matrix:
 
 OF_GRADIENTS = {
     "BlockNorms",
-    "Dot", "Positive", "GeluSlope", "Largest", "AddedRows", "Placed", "Repeated", "Here",
+    "Dot", "Positive", "GeluSlope", "Largest", "AddedRows", "Placed", "Repeated",
     "ColumnSum", "Chosen",
 }  # fmt: skip
 

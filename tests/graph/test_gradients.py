@@ -33,7 +33,6 @@ WITHOUT = {
     "OneHot",
     "Positive",
     "Largest",
-    "Here",
     "AtMost",
     "Distance",
     "NextDraw",

@@ -543,4 +543,4 @@ def test_what_is_printed_of_a_run(tmp_path: Path) -> None:
         assert [column for column, _ in cells] == ["B", "I", "P"]
         assert len({row for _, row in cells}) == 1
     formula = str(book["Overview"]["A2"].value)
-    assert formula.startswith("Attention(Q, K, V) = softmax(Q × Kᵀ / Divisor) × V, where")
+    assert formula.startswith('="Attention(Q, K, V) = softmax(Q × Kᵀ"&IF(Temperature=1,')

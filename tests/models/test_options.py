@@ -12,13 +12,14 @@ import numpy as np
 import openpyxl
 import pytest
 from conftest import SAMPLES, alike, table
-from judges import differences_ironcalc
+from judges import Editable, differences_ironcalc
 
 import attn_xl
 from attn_xl import CallError, InputError, Settings, read_tables
 from attn_xl.choices import ATTENTION, BLOCKS, LANGUAGE, RECURRENT, STACKS, Model
 from attn_xl.cli.main import main
 from attn_xl.models.build import attend
+from attn_xl.spreadsheets.addresses import split_address
 from attn_xl.tables.survey import Tables
 from attn_xl.workbook.write import write_workbook
 
@@ -417,9 +418,17 @@ def test_the_switches_are_in_the_formula(tmp_path: Path) -> None:
     path = tmp_path / "out.xlsx"
     with pytest.raises(SystemExit):
         main(["convert", str(SAMPLES / "politics.xlsx"), "-o", str(path)])
-    said = str(openpyxl.load_workbook(path)["Overview"]["A2"].value)
-    assert "/ Divisor" in said
-    assert "Divisor = (√d_k if Scale is on, else 1) · Temperature" in said
+    engine = Editable(path)
+    names = openpyxl.load_workbook(path).defined_names
+    cells = [
+        names[name].attr_text.partition("!")[2].replace("$", "") for name in ("Scale", "Temperature")
+    ]
+    for scale, temperature, divisor in (
+        ("on", 1, " / √d_k"), ("off", 1, ""), ("on", 2, " / (√d_k · 2)"), ("off", 2, " / 2"),
+    ):  # fmt: skip
+        for cell, value in zip(cells, (scale, temperature)):
+            engine.enter([("Overview", *split_address(cell), value)])
+        assert engine.value("Overview", 2, 1) == f"Attention(Q, K, V) = softmax(Q × Kᵀ{divisor}) × V"
 
 
 # Blocks by themselves

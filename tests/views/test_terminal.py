@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -395,3 +396,19 @@ def test_a_step_that_explain_has_is_shown(capsys: pytest.CaptureFixture[str]) ->
             main(["show", str(SAMPLES / "mouse.xlsx"), "--step", step, "--causal"])
         assert not end.value.code
         assert step.removeprefix("pets.") in capsys.readouterr().out
+
+
+def test_what_is_longer_than_the_terminal_is_paged(
+    on_terminal: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep = tmp_path / "keep.py"
+    keep.write_text("import sys; open(sys.argv[1], 'wb').write(sys.stdin.buffer.read())")
+    monkeypatch.setenv("PAGER", f'"{sys.executable}" "{keep}" "{tmp_path / "paged"}"')
+    monkeypatch.setenv("LINES", "24")
+    printed = on_terminal(MOUSE, 100)
+    assert on_terminal(MOUSE, 100, paged=True) == ""
+    assert (tmp_path / "paged").read_text(encoding="utf-8") == printed
+    short = on_terminal(MOUSE, 100, paged=True, steps="Output", sheet="pets")
+    assert short == on_terminal(MOUSE, 100, steps="Output", sheet="pets")
+    monkeypatch.setenv("PAGER", "no-such-pager")
+    assert on_terminal(MOUSE, 100, paged=True) == printed

@@ -79,6 +79,7 @@ def first_sheet(path: Path) -> dict[str, Any]:
         ("translation", "the black cat sleeps: le chat noir dort <end>", ["Dec1.Cross.Softmax_1"]),
         ("rnn", "cats: it becomes ", ["Hidden"]),
         ("politics", None, ["Softmax"]),
+        ("alibi", None, ["Softmax_1", "Output"]),
     ],
 )
 def test_every_model_opens_on_its_answer(
@@ -152,3 +153,16 @@ def test_a_long_sentence_has_tiles_without_numbers_and_a_longer_one_links_alone(
         cells = [cell for row in sheet.iter_rows() for cell in row]
         assert (";;;" in {cell.number_format for cell in cells}) == (count == 30)
         assert "Softmax!A1" in {cell.hyperlink.location for cell in cells if cell.hyperlink}
+
+
+def test_a_comparison_opens_on_how_far_each_model_sees(tmp_path: Path) -> None:
+    from attn_xl.models.compare_models import compare_models, models_of
+
+    tables = attn_xl.read_tables(SAMPLES / "rnn.xlsx")
+    made = compare_models(tables, models_of(["rnn", "attention"]), {})
+    attn_xl.write_workbook(made, tmp_path / "w.xlsx")
+    verify(tmp_path / "w.xlsx")
+    cells = first_sheet(tmp_path / "w.xlsx")
+    assert str(cells["A4"]).startswith("rnn: happy depends on ")
+    charts = openpyxl.load_workbook(tmp_path / "w.xlsx").worksheets[0]._charts
+    assert len(charts) == 3  # the influence of each model on the last word, and all by distance

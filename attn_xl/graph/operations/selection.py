@@ -365,25 +365,3 @@ class Chosen(Operation):
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         chosen = own.value(row, column)
         return own.number(chosen, ("this cell is chosen" if chosen else "this cell is not chosen"))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Here(Operation):
-    """A column with 1 in the row whose number, from 1, is the operand, else 0."""
-
-    noun: ClassVar[str] = "Here"
-    reads_labels: ClassVar[bool] = True
-    rows: int
-
-    def numbers(self, *operands: Numbers) -> Numbers:
-        return np.asarray(np.arange(1, self.rows + 1)[:, None] == operands[0], dtype=float)
-
-    def formula(self, row: int, column: int, *operands: Operand) -> str:
-        which, own = operands
-        return f"IF({own.row_number()}+1={which.cell(0)},1,0)"
-
-    def words(self, *operands: str) -> str:
-        return f"1 in row {operands[0]}, else 0"
-
-    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
-        return own.number(own.value(row, column), f"1 in row {terms[0].whole()}, else 0")

@@ -21,7 +21,7 @@ from attn_xl.text import shortened
 from .grade_sheets import GOOD, POOR, steps_of
 from .results import Graded, Status
 
-MOST_STEPS, MOST_REMARK, LEAST_REMARK = 10, 100, 24
+MOST_STEPS, LEAST_REMARK = 10, 24
 
 
 def grades_csv(found: Sequence[Graded]) -> str:

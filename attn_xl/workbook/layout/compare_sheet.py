@@ -37,7 +37,7 @@ AFTER = (
 )
 """Titles of the planes: of all words, and of the words of one sentence."""
 ROWS_OF_CHART, ROWS_OF_PLANE = 16, 23
-COLUMNS_OF_CHART, COLUMNS_OF_PLANE = 10, 12
+COLUMNS_OF_PLANE = 12
 """Rows of 15 points, columns of the default width: the size of a chart."""
 GAP = 2
 

@@ -23,18 +23,19 @@ SYMBOLS = {step.symbol for step in CURVES}
 
 def with_curve(layout: Layout) -> Layout:
     """A layout with a chart beside each curve of learning; one without curves is returned unchanged."""
-    if not any(map(_is_curve, layout.blocks.values())):
+    if not any(map(is_curve, layout.blocks.values())):
         return layout
     return replace(layout, sheets=tuple(_with_charts(sheet, layout) for sheet in layout.sheets))
 
 
-def _is_curve(block: Block) -> bool:
+def is_curve(block: Block) -> bool:
+    """Whether it is a column of numbers that is drawn as a line."""
     step = block.node.step
     return step is not None and step.symbol in SYMBOLS and step in CURVES and len(block.node) > 1
 
 
 def _with_charts(sheet: Sheet, layout: Layout) -> Sheet:
-    curves = list(filter(_is_curve, sheet.blocks))
+    curves = list(filter(is_curve, sheet.blocks))
     if not curves:
         return sheet
     ends = [block.place.last_column for block in sheet.blocks]

@@ -19,7 +19,7 @@ from attn_xl.graph.step import Step
 from attn_xl.models import loss_steps, steps
 from attn_xl.models.compare_models import DISTANCE
 from attn_xl.models.influence import INFLUENCE
-from attn_xl.models.learning_steps import AFTER, BEFORE, CURVE, MOVED
+from attn_xl.models.learning_steps import AFTER, BEFORE, MOVED
 from attn_xl.settings import OVERVIEW, SETTINGS
 from attn_xl.spreadsheets.addresses import (
     MAX_LITERAL,
@@ -34,7 +34,7 @@ from attn_xl.spreadsheets.addresses import (
 from attn_xl.text import OFF, ON, clean, distinct, shortened, text_width
 
 from .curve import ROWS_OF_CHART as ROWS_OF_CURVE
-from .curve import chart_of
+from .curve import chart_of, is_curve
 from .layout import Layout, Sheet
 from .page import Cell, Chart, Choice, Extras, Scale, Series, Tint
 from .placed import Block
@@ -51,6 +51,7 @@ BEST = 5
 """The next words that are listed."""
 MOST_LINKS = 150
 """Steps with links of their own; of more, their sheets have them."""
+DIVISOR = " / Divisor"
 MOST_TITLE, MOST_NOTE = 90, 160
 """Characters of a sentence, and of the formula in words."""
 FINDING = 4
@@ -115,12 +116,17 @@ def with_overview(layout: Layout, *, live: bool = True) -> Layout:
     if blank and not switches:
         return layout
     views = [] if blank else _views(layout)
-    live = live or any(block.node.is_step(DISTANCE) for block in layout.blocks.values())
+    live = live or _compares(layout)
     overview = _Overview(layout, views if live else list(map(_fixed, views)), live)
     sheet = overview.sheet(switches, links=not blank)
     others = [one for one in layout.sheets if one is not own]
     others.insert(len(others) if blank else 0, sheet)
     return replace(layout, sheets=tuple(others), finding=overview.finding)
+
+
+def _compares(layout: Layout) -> bool:
+    """Whether several models are compared."""
+    return any(block.node.step == DISTANCE for block in layout.blocks.values())
 
 
 # What is drawn
@@ -155,7 +161,7 @@ def _view(layout: Layout, group: str) -> Iterator[View]:
     by_word = [block for block in own if block.node.rows == words]
     everywhere = [*by_word, *(block for block in placed.values() if block.node.rows == words)]
     inputs = [block for block in everywhere if _is_input(block)]
-    compared = any(block.node.is_step(DISTANCE) for block in placed.values())
+    compared = _compares(layout)
     looks = [block for block in by_word if block.node.role == "attention"]
     looks = [b for b in looks if not b.node.is_step(steps.PROBABILITIES)]
     looks = [b for b in looks if b.node.is_step(INFLUENCE) == compared]
@@ -257,8 +263,11 @@ class _Overview:
             self._starts.append(row)
             row = max(bottoms) + 1
         row = self._curves(row)
-        after = row
-        if links:
+        after, note = row, ""
+        if not links:  # beside a link to the cover, which openpyxl writes, nothing is streamed
+            note = shortened(clean(layout.in_words), MOST_NOTE)
+        else:
+            self._formula()
             self._legend(self._links(row) + 1)
         extras = Extras(
             tuple(self.cells), tuple(self.charts), tuple(self.choices), tuple(self.tints),
@@ -268,8 +277,26 @@ class _Overview:
         kinds = {tuple(panel.kind for panel in view.panels) for view in views}
         title = TITLE if kinds == {("number", "share", "number")} else clean(layout.title)
         blocks = tuple(self._blocks)
-        note = shortened(clean(layout.in_words), MOST_NOTE)
         return Sheet(OVERVIEW, OVERVIEW, "", title, note, blocks, extras)
+
+    def _formula(self) -> None:
+        """What is computed, as a formula in words; the divisor as it stands, if it has switches:
+        `softmax(Q × Kᵀ / √d_k) × V`."""
+        text, switches = clean(self._layout.in_words), self._layout.named
+        before, divisor, after = text.partition(DIVISOR)
+        if not {"Scale", "Temperature"} <= switches.keys() or not divisor or DIVISOR in after:
+            self.text(2, 1, shortened(text, MOST_NOTE))
+            return
+        scaled = (switches["Scale"].texts or (ON,))[0] == ON
+        degree = float(switches["Temperature"].values[0, 0])
+        root = ("", " / √d_k")[scaled]
+        now = root if degree == 1 else f" / (√d_k · {degree:g})" if scaled else f" / {degree:g}"
+        is_on = f'Scale="{ON}"'
+        with_degree = f'IF({is_on}," / (√d_k · "&Temperature&")"," / "&Temperature)'
+        formula = f'IF(Temperature=1,IF({is_on}," / √d_k",""),{with_degree})'
+        after = after.partition(", where Divisor")[0]
+        said = formula_of_text(f"{before}{{divisor}}{after}", divisor=formula)
+        self.cells.append(Cell(2, 1, f"{before}{now}{after}", said, "attn note"))
 
     def text(self, row: int, column: int, text: str, style: str = "attn note", **more: Any) -> None:
         self.cells.append(Cell(row, column, text, style=style, **more))
@@ -338,7 +365,7 @@ class _Overview:
     def _curves(self, row: int) -> int:
         """The chart of the loss, or of how far back each model sees."""
         for block in self._layout.blocks.values():
-            if block.node.is_step(CURVE, DISTANCE) and len(block.node) > 1:
+            if is_curve(block):
                 self.charts.append(chart_of(block, self._layout.values(block.node), row, 2))
                 return row + ROWS_OF_CURVE
         return row
