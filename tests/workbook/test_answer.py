@@ -124,7 +124,7 @@ def test_a_head_and_a_sentence_can_be_chosen(tmp_path: Path) -> None:
 
 
 def test_learning_opens_on_what_changed(tmp_path: Path) -> None:
-    written(SAMPLES / "learning.xlsx", tmp_path / "w.xlsx", steps=2)
+    written(SAMPLES / "learning.xlsx", tmp_path / "w.xlsx", steps=1)
     verify(tmp_path / "w.xlsx")
     cells = first_sheet(tmp_path / "w.xlsx")
     assert "before learning" in str(cells["A4"])

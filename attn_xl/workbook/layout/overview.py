@@ -7,7 +7,7 @@ the output.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal
 from functools import partial
@@ -15,11 +15,8 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from attn_xl.graph.node import Node
-from attn_xl.graph.step import Step
-from attn_xl.models import loss_steps, steps
-from attn_xl.models.compare_models import DISTANCE
+from attn_xl.models import steps
 from attn_xl.models.influence import INFLUENCE
-from attn_xl.models.learning_steps import AFTER, BEFORE, MOVED
 from attn_xl.settings import OVERVIEW, SETTINGS
 from attn_xl.spreadsheets.addresses import (
     MAX_LITERAL,
@@ -31,24 +28,21 @@ from attn_xl.spreadsheets.addresses import (
     literal,
     quoted,
 )
-from attn_xl.text import OFF, ON, clean, distinct, shortened, text_width
+from attn_xl.text import OFF, ON, clean, shortened, text_width
 
 from .curve import ROWS_OF_CHART as ROWS_OF_CURVE
 from .curve import chart_of, is_curve
 from .layout import Layout, Sheet
 from .page import Cell, Chart, Choice, Extras, Scale, Series, Tint
 from .placed import Block
+from .shown import BEST, Panel, View, compares, is_input, views_of, without_choice
 
 TITLE = "What attention makes of each word"
 NOTE = "Change a blue cell, here or on an Input sheet: every number and drawing follows."
-MOST_WORDS, MOST_ROWS, MOST_DIMS = 20, 60, 8
-"""Tiles of a heat map with their numbers; words that are drawn; dimensions that are drawn."""
-MOST_VIEWS, MOST_CHOICES = 4, 40
-"""Sentences that are drawn at once, of more, two that are chosen; sentences or heads to choose from."""
+MOST_WORDS = 20
+"""Tiles of a heat map with their numbers."""
 MOST_TILES = 12
 """Heads whose row of the chosen word is drawn."""
-BEST = 5
-"""The next words that are listed."""
 MOST_LINKS = 150
 """Steps with links of their own; of more, their sheets have them."""
 DIVISOR = " / Divisor"
@@ -73,36 +67,6 @@ SHARE, NO_NUMBER, PLAIN, CHANGE = '[=0]"·";0.00', ";;;", "0.00", "+0.00;-0.00;0
 """Number formats."""
 
 
-class Panel(NamedTuple):
-    """Matrices that stand beside the words: for each sentence to choose from, one for each head.
-
-    Attributes:
-        kind: `number`; `share`, a heat map from 0; `change`, one around 0; `best`, the most probable
-            words; `row`, a single row.
-    """
-
-    kind: str
-    blocks: Sequence[Sequence[Block]]
-
-    @property
-    def all(self) -> list[Block]:
-        return [block for own in self.blocks for block in own]
-
-    @property
-    def width(self) -> int:
-        """The number of columns."""
-        return BEST if self.kind == "best" else max(block.place.columns for block in self.all)
-
-
-class View(NamedTuple):
-    """What is drawn in one place: a sentence, or the one that is chosen, `now`, of several."""
-
-    groups: Sequence[str]
-    words: Sequence[Sequence[str]]
-    panels: Sequence[Panel]
-    now: int = 0
-
-
 def with_overview(layout: Layout, *, live: bool = True) -> Layout:
     """A layout whose first sheet is the Overview. Beside cells to fill in, it has the switches alone:
     its numbers would be answers.
@@ -115,90 +79,13 @@ def with_overview(layout: Layout, *, live: bool = True) -> Layout:
     blank = bool(layout.blanks.open)
     if blank and not switches:
         return layout
-    views = [] if blank else _views(layout)
-    live = live or _compares(layout)
-    overview = _Overview(layout, views if live else list(map(_fixed, views)), live)
+    views = [] if blank else views_of(layout)
+    live = live or compares(layout)
+    overview = _Overview(layout, views if live else list(map(without_choice, views)), live)
     sheet = overview.sheet(switches, links=not blank)
     others = [one for one in layout.sheets if one is not own]
     others.insert(len(others) if blank else 0, sheet)
     return replace(layout, sheets=tuple(others), finding=overview.finding)
-
-
-def _compares(layout: Layout) -> bool:
-    """Whether several models are compared."""
-    return any(block.node.step == DISTANCE for block in layout.blocks.values())
-
-
-# What is drawn
-
-
-def _views(layout: Layout) -> list[View]:
-    learned = [block for block in layout.blocks.values() if block.node.is_step(BEFORE, AFTER, MOVED)]
-    if learned and learned[0].node.is_step(BEFORE):
-        kinds = "share", "share", "change"
-        triples = [learned[first : first + 3] for first in range(0, len(learned), 3)][:MOST_VIEWS]
-        return [
-            View([""], [own[0].node.rows], [Panel(kind, [[b]]) for kind, b in zip(kinds, own)])
-            for own in triples
-        ]
-    found = [view for group in layout.sentences for view in _view(layout, group)]
-    if len(found) <= MOST_VIEWS:
-        return found
-    kinds_of = [[panel.kind for panel in view.panels] for view in found]
-    alike = [view for view, kinds in zip(found, kinds_of) if kinds == kinds_of[0]][:MOST_CHOICES]
-    panels = [Panel(kind, [view.panels[number].blocks[0] for view in alike])
-              for number, kind in enumerate(kinds_of[0])]  # fmt: skip
-    together = View([v.groups[0] for v in alike], [v.words[0] for v in alike], panels)
-    return [together._replace(now=number) for number in range(min(2, len(alike)))]
-
-
-def _view(layout: Layout, group: str) -> Iterator[View]:
-    """What is drawn of a sentence; nothing if it has too many words, or no numbers to draw."""
-    prefix, words = group if len(layout.sentences) > 1 else "", tuple(layout.sentences[group])
-    placed = layout.blocks
-    nodes = [b.node for s in (layout.steps or layout.sheets) if s.group == prefix for b in s.blocks]
-    own = [placed[node] for node in nodes if node in placed and not node.helper]
-    by_word = [block for block in own if block.node.rows == words]
-    everywhere = [*by_word, *(block for block in placed.values() if block.node.rows == words)]
-    inputs = [block for block in everywhere if _is_input(block)]
-    compared = _compares(layout)
-    looks = [block for block in by_word if block.node.role == "attention"]
-    looks = [b for b in looks if not b.node.is_step(steps.PROBABILITIES)]
-    looks = [b for b in looks if b.node.is_step(INFLUENCE) == compared]
-    looks = [block for block in looks if block.node.columns == looks[-1].node.columns]
-    panels = [Panel("number", [inputs[:1]])] * bool(inputs)
-    panels += [Panel("share", [looks[:MOST_CHOICES]])] * bool(looks)
-    panels += [] if compared else _result(own, by_word)
-    panels = [one for one in panels if one.kind in ("share", "best") or one.width <= MOST_DIMS]
-    if panels and len(words) <= MOST_ROWS and max(panel.width for panel in panels) <= MOST_ROWS:
-        yield View([group], [distinct(words)], panels)
-
-
-def _fixed(view: View) -> View:
-    """A view without a choice of sentences or heads."""
-    now = slice(view.now, view.now + 1)
-    panels = [Panel(panel.kind, [own[:1] for own in panel.blocks[now]]) for panel in view.panels]
-    return View(view.groups[now], view.words[now], panels)
-
-
-def _is_input(block: Block) -> bool:
-    return block.node.step is not None and block.node.step.source == "sentence"
-
-
-def _result(own: Sequence[Block], by_word: Sequence[Block]) -> list[Panel]:
-    """What becomes of the words: the next words, a class, or vectors."""
-    for block in by_word:
-        if block.node.is_step(steps.PROBABILITIES):
-            return [Panel("best" if block.place.columns > BEST else "share", [[block]])]
-    for block in own:
-        if block.node.is_step(loss_steps.CLASS_PROBABILITIES):
-            return [Panel("row", [[block]])]
-    losses = {step.symbol for step in loss_steps.NAMED.values() if isinstance(step, Step)}
-    values = [b for b in by_word if b.node.role == "value" and not b.node.texts and not b.node.sheet]
-    values = [b for b in values if b.node.step is None or b.node.step.symbol not in losses]
-    outputs = [b for b in values if b.node.is_step(steps.OUTPUT) and not b.node.part.head]
-    last = max(outputs or values, key=lambda block: block.node.order, default=None)
-    return [] if last is None else [Panel("number", [[last]])]
 
 
 # How it is drawn
@@ -617,8 +504,9 @@ class _Drawing:
         panels, ends, charts = self._view.panels, self._ends, len(self._sheet.charts)
         for panel, end in zip(panels, ends):
             if panel.kind in TITLES:
-                most = self._layout.scale_end(self._now(panel).node)
-                self._bar(TITLES[panel.kind], [end], most)
+                node = self._now(panel).node
+                title = "What the word depends on" if node.is_step(INFLUENCE) else TITLES[panel.kind]
+                self._bar(title, [end], self._layout.scale_end(node))
             elif panel.kind == "number" and panel is not panels[0]:
                 before = ends[0] if ends[0].names == end.names else None
                 self._bar(
@@ -722,7 +610,7 @@ def _widths(panels: Sequence[Panel]) -> list[float]:
     number = max(11.0 if e.needs_exponent(2) else e.width(2) + 1.0 for e in extents)
     if panels[0].kind in ("share", "change"):
         number = NUMBER + (panels[0].kind == "change")
-    least = NUMBER if panels[0].kind == "change" or _is_input(blocks[0]) else max(NUMBER, CHART / count)
+    least = NUMBER if panels[0].kind == "change" or is_input(blocks[0]) else max(NUMBER, CHART / count)
     return [max(number, least, min(0.7 * heads + 0.5, MOST_LABEL))] * count
 
 
