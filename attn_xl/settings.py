@@ -659,7 +659,8 @@ class Settings:
         of_encoder = Model.encoder in models and Model.attention not in models and name != "pooling"
         if self.model.kind is Model.classify and self.body is Model.attention and of_encoder:
             return "has no effect without --backbone encoder."
-        if self.attention is not None and name in _OF_SCORES:
+        typed = name == "normalize" and self.normalize is Normalize.sum  # of scores
+        if self.attention is not None and name in _OF_SCORES and not typed:
             return "has no effect with --attention: the weights are given, and no scores are computed."
         if name == "causal" and not self.causal and self.model.always_causal:
             return f"is off, but --model {self.model} always hides later words."

@@ -318,7 +318,8 @@ class Run:
     def _given_for(
         self, table: Table, rows: Sequence[str], columns: Sequence[str], part: Part
     ) -> Matrix:
-        """The given attention weights of words that look at other words, (n, m)."""
+        """The given attention weights of words that look at other words, (n, m); with --normalize sum,
+        scores are given, which become weights."""
         words = tuple(rows), tuple(columns)
         where = f"{table.file}, sheet {table.sheet!r}"
         if table.shape != (len(rows), len(columns)):
@@ -333,6 +334,9 @@ class Run:
                     f"{where}: the attention weights are labelled {', '.join(labels)}, but the words "
                     f"are {', '.join(own)}. Put them in the same order."
                 )
+        if self.settings.normalize is Normalize.sum:
+            scores = given_step(table.values, rows, columns, steps.GIVEN_SCORES, part)
+            return Attending(normalize="sum").normalized(scores, part)
         return given_step(table.values, rows, columns, steps.GIVEN_ATTENTION, part)
 
     def _memory(self, tables_of_words: dict[str, Table]) -> Matrix | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import SAMPLES, table
+from conftest import SAMPLES, table, verify
 
 import attn_xl
 from attn_xl import CallError, InputError, Settings, attend, read_tables
@@ -61,7 +61,7 @@ def test_a_range_gives_the_weights(make: Make) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{"causal": True}, {"scale": False}, {"temperature": 2.0}, {"normalize": "sum"}, {"heads": 2},
+    [{"causal": True}, {"scale": False}, {"temperature": 2.0}, {"heads": 2},
      {"padding": "a"}],
     ids=lambda options: next(iter(options)),
 )  # fmt: skip
@@ -105,3 +105,18 @@ def test_several_heads_have_weights_of_their_own(make: Make, tmp_path: Path) -> 
     np.testing.assert_allclose(output(make(both)), np.hstack([A @ X, others @ X]) @ w_o[:4])
     apart = {"s": GIVEN["s"], "A_1": heads["A_1"], "A_2": heads["A_2"]}
     np.testing.assert_allclose(output(make(apart)), np.hstack([A @ X, others @ X]))
+
+
+def test_typed_scores_become_weights_and_a_mixed_vector(make: Make, tmp_path: Path) -> None:
+    scores = np.array([[5.0, 3, 4], [1, 2, 1], [2, 2, 4]])
+    path = make({"s": GIVEN["s"], "Scores": scores.tolist()})
+    options: dict[str, Any] = {"attention": "Scores", "normalize": "sum", "controls": True}
+    settings = attn_xl.Settings.resolve(options, {}, "")
+    made = attend(read_tables(path), settings)
+    graph = next(iter(made.values()))
+    assert graph["Weights"].values[0].round(2).tolist() == [0.42, 0.25, 0.33]
+    np.testing.assert_allclose(graph["Output"].values, scores / scores.sum(1, keepdims=True) @ X)
+    attn_xl.write_workbook(made, tmp_path / "w.xlsx", settings=settings)
+    verify(tmp_path / "w.xlsx")
+    again = next(iter(attend(read_tables(tmp_path / "w.xlsx")).values()))
+    np.testing.assert_array_equal(again["Output"].values, graph["Output"].values)

@@ -65,6 +65,7 @@ def chart_of(block: Block, values: Numbers, row: int, column: int) -> Chart:
     )
     if len(series) == 1:
         title, steps = node.columns[0].capitalize(), "steps"
-        return Chart("line", title, row, column, series, steps, legend=False)
+        most = 1.0 if node.is_step(CERTAINTY) else 0.0  # a share
+        return Chart("line", title, row, column, series, steps, legend=False, most=most)
     title, distance = "Influence on the last word", "words back"
-    return Chart("line", title, row, column, series, distance)
+    return Chart("line", title, row, column, series, distance, most=1.0)

@@ -189,12 +189,12 @@ class _SheetWriter:
             self._text(*caption, block.caption, "attn note")
         blanks = self._layout.blanks  # a colour scale would hide the marks of a corrected exercise
         if self._scaled(block) and not (blanks.filled and block.node in blanks.open):
-            end, diverging = self._layout.scale_end(block.node), block.node.is_step(MOVED)
+            end, diverging = self._layout.scale_end(block.node), block.node.step == MOVED
             self._colour_scale(block.place.range, end, diverging=diverging)
 
     def _scaled(self, block: Block) -> bool:
         """Whether it has a colour scale; not where its colours mark right and wrong answers."""
-        return block.node.role == "attention" and not any(
+        return (block.node.role == "attention" or block.node.step == MOVED) and not any(
             tint.range == block.place.range for tint in self._extras.tints
         )
 
