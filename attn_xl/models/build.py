@@ -701,18 +701,19 @@ class Run:
         return found
 
     def _awaited(self, x: Matrix) -> np.ndarray:
-        """The rows of the last word of a language model, or of the masks; of all words without them."""
-        if self.settings.model.kind is not Model.masked:
+        """The rows of the last word of a language model, or of the masks; of all words of a
+        translation, and of a sentence without masks."""
+        if self.settings.model.kind is Model.decoder_only:
             return x.values[-1:]
         rows = [row for row, word in enumerate(x.rows) if word in encoder_steps.MASKED]
         return x.values[rows] if rows else x.values
 
-    def final(self, x: Matrix, a: Architecture | None = None) -> Matrix:
+    def final(self, x: Matrix) -> Matrix:
         """The vectors (n, d) that a language model compares with the vocabulary."""
-        a = a or self.architecture
+        a = self.architecture
         if self.settings.model.kind is Model.masked:
             return transformed(encoder(x, a), a, self.settings.transform)
-        return decoder(x, None, a)
+        return decoder(x, self.attended, a)
 
     def encoded(self, name: str, x: Matrix) -> tuple[Matrix, ...]:
         """The words' vectors (n, d) of an encoder, preceded by the sentence's if it is wanted; that
@@ -803,8 +804,9 @@ def _language_model(run: Run, name: str, x: Matrix) -> Results:
 def _translation(run: Run, name: str, x: Matrix) -> Results:
     """The words (n, d) of a translation so far; with a vocabulary, the word that comes next in each
     place."""
-    output = decoder(x, run.attended, run.architecture)
-    if not any(step.symbol in run.weights for step in (steps.VOCABULARY, steps.W_U)):
+    output = run.final(x)
+    given = any(step.symbol in run.weights for step in (steps.VOCABULARY, steps.W_U))
+    if not given and run.settings.vocabulary == "all":
         return _both(output)
     return *run.next_words(output)[1:], output
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -299,6 +299,23 @@ def test_the_translation_is_right_in_every_place(tmp_path: Path) -> None:
     assert np.allclose(graph["Probabilities"].values, wanted, rtol=1e-12)
     noir = graph["Dec1.Cross.Softmax_1"].values[2]  # after "chat", which stands behind "black"
     assert graph["Dec1.Cross.Softmax_1"].columns[noir.argmax()] == "cat"
+
+
+def test_a_translation_may_show_some_of_its_words() -> None:
+    tables = read_tables(SAMPLES / "translation.xlsx")
+    short = replace(tables.sentences["french"].part(slice(0, 3), slice(None)), name="short")
+    both = replace(tables, sentences={**tables.sentences, "short": short})
+    settings = Settings.resolve({"vocabulary": "top:2"}, tables.settings, "")
+    for name, graph in attend(both, settings).items():
+        whole = attend(both)[name]
+        assert graph["Next"].texts == whole["Next"].texts
+        shown, all_words = graph["Probabilities"], whole["Probabilities"]
+        for word in shown.columns[:-1]:  # the last one is all others
+            i, j = shown.columns.index(word), all_words.columns.index(word)
+            assert np.allclose(shown.values[:, i], all_words.values[:, j], rtol=1e-12)
+    with pytest.raises(InputError, match="the sheet Vocabulary is missing"):
+        attend(read_tables(SAMPLES / "encoder-decoder.xlsx"),
+               replace(settings, heads=2, memory="source"))  # fmt: skip
 
 
 def test_the_whole_transformer_is_an_encoder_and_a_decoder() -> None:
