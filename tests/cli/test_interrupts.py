@@ -118,3 +118,27 @@ except Interrupted as error:
 def test_ctrl_c_while_locks_of_the_pool_are_held_ends_the_run() -> None:
     done = subprocess.run([sys.executable, "-c", IN_A_LOCK], capture_output=True, text=True, timeout=30)
     assert done.stdout.startswith("interrupted: "), done.stderr
+
+
+def test_ctrl_c_in_a_callback_that_python_ignores_prints_one_line() -> None:
+    code = """
+import os, signal, weakref
+from attn_xl.cli import main as entry
+
+class Thing: pass
+
+def interrupt(_):
+    os.kill(os.getpid(), signal.SIGINT)
+    sum(range(1000))
+
+def run(*_, **__):
+    thing = Thing()
+    kept = weakref.ref(thing, interrupt)
+    del thing
+
+entry.app = run
+entry.main([])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stderr == "attn-xl: interrupted. No unfinished file is left.\n"
+    assert done.returncode == 130
