@@ -87,4 +87,5 @@ def nearest(name: str, known: Iterable[str]) -> str:
     by_folded = {k.casefold(): k for k in known}
     close = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.6)
     hint = f"Did you mean {by_folded[close[0]]!r}? " if close else ""
-    return f"{hint}There are: {', '.join(known)}."
+    more = f" and {len(known) - 60} more" if len(known) > 60 else ""
+    return f"{hint}There are: {', '.join(known[:60])}{more}."

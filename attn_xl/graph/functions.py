@@ -125,7 +125,7 @@ def column_mean(parts: Sequence[Matrix]) -> Matrix:
 
 
 def column_variance(x: Matrix) -> Matrix:
-    """(n, m) to (1, m): the variance of each column, with n − 1 as divisor."""
+    """(n, m) to (1, m): the variance of each column, with n - 1 as divisor."""
     return made(ColumnVariance(), (x,), ("variance",), x.columns)
 
 
@@ -163,12 +163,12 @@ def sqrt(x: Matrix) -> Matrix:
 
 
 def tanh(x: Matrix) -> Matrix:
-    """The hyperbolic tangent of each number, from −1 to 1."""
+    """The hyperbolic tangent of each number, from -1 to 1."""
     return made(TANH, (x,), x.rows, x.columns)
 
 
 def sigmoid(x: Matrix) -> Matrix:
-    """The logistic function of each number, 1 / (1 + e^−x), from 0 to 1."""
+    """The logistic function of each number, 1 / (1 + e^-x), from 0 to 1."""
     return made(SIGMOID, (x,), x.rows, x.columns)
 
 
@@ -281,7 +281,7 @@ def angles(
 
 
 def turned(x: Matrix, *, neighbours: bool) -> Matrix:
-    """(n, r): each pair (a, b) of columns as (−b, a), a quarter turn."""
+    """(n, r): each pair (a, b) of columns as (-b, a), a quarter turn."""
     return made(QuarterTurn(neighbours), (x,), x.rows, x.columns)
 
 
@@ -302,7 +302,7 @@ def repeated(x: Matrix, rows: Sequence[str]) -> Matrix:
 
 
 def next_draw(x: Matrix) -> Matrix:
-    """The scalar that follows a scalar in a sequence that looks random: whole, below 2³¹ − 1."""
+    """The scalar that follows a scalar in a sequence that looks random: whole, below 2³¹ - 1."""
     return made(NEXT_DRAW, (x,), ("",), ("",), scalar=True)
 
 
@@ -335,7 +335,7 @@ def block_norms(
     parts: Sequence[Matrix], each: int, rows: Sequence[str], columns: Sequence[str]
 ) -> Matrix:
     """(n, d), (n, d), ... to (k, n): in row i the norm of each row of the parts i · each, ...,
-    (i + 1) · each − 1 together."""
+    (i + 1) · each - 1 together."""
     return made(BlockNorms(each), tuple(parts), rows, columns)
 
 
@@ -345,7 +345,7 @@ def row_mean(x: Matrix) -> Matrix:
 
 
 def row_variance(x: Matrix, *, sample: bool = False) -> Matrix:
-    """(n, m) to (n, 1): the variance of each row, divided by m, or by m − 1 (`sample`).
+    """(n, m) to (n, 1): the variance of each row, divided by m, or by m - 1 (`sample`).
 
     Raises:
         InputError: if a single number has to give a sample variance.
@@ -353,7 +353,7 @@ def row_variance(x: Matrix, *, sample: bool = False) -> Matrix:
     if sample and len(x.columns) < 2:
         raise InputError(
             f"{x.name or x.words} has one column, and a single number has no sample variance, which "
-            "divides by n − 1. Use --norm-variance population."
+            "divides by n - 1. Use --norm-variance population."
         )
     return made(SAMPLE_VARIANCE if sample else VARIANCE, (x,), x.rows, ("variance",))
 
@@ -378,5 +378,5 @@ ACTIVATIONS = {"relu": RELU, "gelu": GELU, "gelu-tanh": GELU_TANH, "silu": SILU}
 
 def activation(x: Matrix, kind: str) -> Matrix:
     """`relu`: max(0, x). `gelu`: x Φ(x), with Φ the normal distribution (Hendrycks, Gimpel, 2016).
-    `gelu-tanh`: the same, approximated by tanh. `silu`: x / (1 + e^−x) (the same paper)."""
+    `gelu-tanh`: the same, approximated by tanh. `silu`: x / (1 + e^-x) (the same paper)."""
     return made(ACTIVATIONS[kind], (x,), x.rows, x.columns)

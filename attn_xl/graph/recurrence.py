@@ -27,7 +27,7 @@ def recurrence(
         states: for each state its name and its initial row, (1, h), or the labels of its columns for a
             row of zeros.
         body: computes the states, (n, h) each and named as in `states`. It takes for each state the
-            matrix of its previous rows, (n, h): row t is row t − 1 of the state. What depends on these
+            matrix of its previous rows, (n, h): row t is row t - 1 of the state. What depends on these
             is computed row by row; it may use products with other matrices on the right, sums and
             maxima of rows, and whatever works number by number.
         reverse: whether each row is computed from the row below, beginning with the last.
@@ -45,7 +45,7 @@ def recurrence(
         >>> x = attn_xl.given([[1], [2], [3]], ["a", "b", "c"], ["x"], "X")
         >>> start = attn_xl.given([[0]], ["start"], ["x"], "Start")
         >>> recurrence(x.rows, [("Total", start)], lambda total: [(total + x).named("Total")])[0]
-        Total = Total[t−1] + X, 3 x 1
+        Total = Total[t-1] + X, 3 x 1
            x
         a  1
         b  3

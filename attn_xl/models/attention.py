@@ -371,7 +371,7 @@ def softmax_alone(scores: Matrix, how: Attending) -> Matrix:
 
 
 def dropped(x: Matrix, dropout: Dropout | None, mask: Step, step: Step, part: Part) -> Matrix:
-    """(n, d): x · mask / (1 − p), each a step of a part of the model; x itself without dropout.
+    """(n, d): x · mask / (1 - p), each a step of a part of the model; x itself without dropout.
 
     Source: Vaswani et al. (2017), 5.4.
     """
@@ -468,7 +468,7 @@ def compare(sentences: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
         >>> attn_xl.compare(ends)[3]
         Compare.mouse.Output.Difference = difference from “in pets”, 1 x 3
                            animal   tech  grammar
-        in desk − in pets  -0.483  0.507    0.001
+        in desk - in pets  -0.483  0.507    0.001
     """
     if not isinstance(sentences, Mapping):
         raise wrong_type(
@@ -497,7 +497,7 @@ def compare(sentences: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
             ).as_step(step, part, note=note, sheet=COMPARE)
             later = gather(
                 [(vectors, row) for row in others],
-                [" − ".join([labels[row], labels[0]]) for row in others],
+                [" - ".join([labels[row], labels[0]]) for row in others],
             )
             difference = later - gather([(vectors, 0) for _ in others], later.rows)
             difference = difference.described(f"difference from “{labels[0]}”")

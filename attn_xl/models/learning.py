@@ -207,7 +207,7 @@ def losses(computation: Computation) -> Numbers:
 def trained(computation: Computation) -> dict[str, Table]:
     """The weights after the last step of learning, by name."""
     assert computation.settings is not None
-    prefix = f"{_scope(computation.settings.steps + 1).name}."
+    prefix = f"{steps.LEARNED.name}."
     weights = _weights_in(computation)
     return {
         name.removeprefix(prefix): _table(name.removeprefix(prefix), node)
@@ -229,7 +229,7 @@ def _weights_in(computation: Computation) -> dict[str, Node]:
 
 def _in_step(node: Node) -> bool:
     return bool(node.part.scopes) and node.part.scopes[0].symbol in (
-        steps.STEP.symbol, steps.PLUS.symbol, steps.MINUS.symbol
+        steps.STEP.symbol, steps.LEARNED.symbol, steps.PLUS.symbol, steps.MINUS.symbol
     )  # fmt: skip
 
 
@@ -285,6 +285,7 @@ class _Learning:
     ) -> None:
         self._curves, self._weights, self._more = curves, weights, more
         self._update, self._where, self._suggests = update, where, suggests
+        self._count = STEPS_TRIED
         self._gradients = gradients(curves[0], weights)
         forward = set(walk(curves))
         backward = [node for node in walk(self._gradients) if node not in forward]
@@ -293,6 +294,7 @@ class _Learning:
     def of(self, count: int, live: int) -> list[Matrix]:
         """The results of all steps and the curve of the loss: the first and the last steps as live
         copies, the others as numbers."""
+        self._count = count
         first = count if count <= live else -(-live // 2)
         last = count + 1 if count <= live else count + 1 - live // 2
         results: list[Matrix] = []
@@ -408,7 +410,7 @@ class _Learning:
         self, weights: Sequence[Matrix], number: int, results: Sequence[Matrix]
     ) -> dict[Node, Matrix]:
         with self._finite(number) if number > 1 else nullcontext():  # no rate helps before step 1
-            return copied(results, dict(zip(self._weights, weights)), _scope(number), self._own)
+            return copied(results, dict(zip(self._weights, weights)), self._scope(number), self._own)
 
     def _plainly(
         self,
@@ -458,9 +460,9 @@ class _Learning:
 
     def _named(self, weights: Matrix, number: int, original: Matrix) -> Matrix:
         """The given weights before a step, under their name in it."""
-        part = original.part.around(_scope(number))
+        part = original.part.around(self._scope(number))
         step = original.step if weights is original else _kept(original)
-        name = f"{_scope(number).name}.{original.name}"
+        name = f"{self._scope(number).name}.{original.name}"
         return replace(
             weights, name=name, part=part, step=step, role="weight", note=original.note, order=created()
         )
@@ -469,11 +471,17 @@ class _Learning:
         self, matrix: Matrix, step: Step, original: Matrix, number: int, *, after: int = 0
     ) -> Matrix:
         """The new weights, or a moment of them, computed in a step."""
-        scope = _scope(number + after)
+        scope = self._scope(number + after)
         made = matrix.as_step(
             steps.of_weights(step, original.base_name, number), original.part.around(scope)
         )
         return replace(made, name=f"{scope.name}.{original.name}{step.symbol}")
+
+    def _scope(self, number: int) -> Scope:
+        """The scope of a step; what follows the last one is called `Learned`."""
+        if number > self._count:
+            return steps.LEARNED
+        return steps.STEP._replace(layer=number, again=number > 1)
 
     @contextmanager
     def _finite(self, number: int) -> Iterator[None]:
@@ -510,10 +518,6 @@ def _report(number: int, count: int) -> None:
     progress = _progress.get()
     if progress is not None and not foresees():
         progress(number, count)
-
-
-def _scope(number: int) -> Scope:
-    return steps.STEP._replace(layer=number, again=number > 1)
 
 
 def _given(values: Numbers, like: Matrix) -> Matrix:

@@ -19,7 +19,7 @@ def __getattr__(name: str) -> Any:
 
 
 STEP = Scope("Step", "step", unit="")
-
+LEARNED = Scope("Learned", "after learning", -1, unit="", again=True)
 
 PLUS, MINUS = (
     Scope(symbol, words, -1, unit="", again=True)

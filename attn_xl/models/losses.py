@@ -18,7 +18,7 @@ from .softmax import softmax_parts
 
 
 def cross_entropy(probabilities: Matrix, target: Matrix, rows: Sequence[int] = ()) -> Matrix:
-    """The mean of −ln(probability of the right answer), (1, 1).
+    """The mean of -ln(probability of the right answer), (1, 1).
 
     Args:
         probabilities: (m, v), each row of which sums to 1.
@@ -39,9 +39,9 @@ def cross_entropy(probabilities: Matrix, target: Matrix, rows: Sequence[int] = (
                loss
         mean  0.490
 
-    The gradient of what a softmax made is (probabilities − target) / n, and a right answer whose
+    The gradient of what a softmax made is (probabilities - target) / n, and a right answer whose
     probability is too small to be kept, 1e-300 or less, has the loss ln(sum of exponentials) + (largest
-    logit − its own logit), which is the same number.
+    logit - its own logit), which is the same number.
 
     Source: Goodfellow, Bengio, Courville, "Deep Learning" (2016), 6.2.1.1; 4.1 for small probabilities.
     """
@@ -69,7 +69,7 @@ def cross_entropy(probabilities: Matrix, target: Matrix, rows: Sequence[int] = (
 
 
 def mean_squared_error(output: Matrix, target: Matrix) -> Matrix:
-    """The mean of the squares of output − target, (1, 1).
+    """The mean of the squares of output - target, (1, 1).
 
     Args:
         output, target: (n, d).

@@ -90,7 +90,7 @@ def _plus(x: Matrix, bias: Matrix | None) -> Matrix:
 
 
 def rnn(gates: Gates, reverse: bool, nonlinearity: str = "tanh") -> Matrix:
-    """h_t = tanh(x_t W + h_(t−1) U + b), or ReLU in place of tanh: (n, d) to (n, h).
+    """h_t = tanh(x_t W + h_(t-1) U + b), or ReLU in place of tanh: (n, d) to (n, h).
 
     Source: Elman, "Finding Structure in Time" (1990); as `torch.nn.RNN`.
     """
@@ -106,7 +106,7 @@ def rnn(gates: Gates, reverse: bool, nonlinearity: str = "tanh") -> Matrix:
 
 
 def lstm(gates: Gates, reverse: bool) -> Matrix:
-    """i, f, o = σ(x_t W + h_(t−1) U + b), g = tanh(...), c_t = f · c_(t−1) + i · g,
+    """i, f, o = σ(x_t W + h_(t-1) U + b), g = tanh(...), c_t = f · c_(t-1) + i · g,
     h_t = o · tanh(c_t): (n, d) to (n, h).
 
     Source: Hochreiter, Schmidhuber, "Long Short-Term Memory" (1997); with the forget gate of Gers,
@@ -130,8 +130,8 @@ def lstm(gates: Gates, reverse: bool) -> Matrix:
 
 
 def gru(gates: Gates, reverse: bool) -> Matrix:
-    """r, z = σ(x_t W + h_(t−1) U + b), n = tanh(x_t W + b + r · (h_(t−1) U + b)),
-    h_t = (1 − z) · n + z · h_(t−1): (n, d) to (n, h).
+    """r, z = σ(x_t W + h_(t-1) U + b), n = tanh(x_t W + b + r · (h_(t-1) U + b)),
+    h_t = (1 - z) · n + z · h_(t-1): (n, d) to (n, h).
 
     Source: Cho et al., "Learning Phrase Representations using RNN Encoder-Decoder" (2014); as
     `torch.nn.GRU`, whose reset gate multiplies the product of the previous state, not the state.

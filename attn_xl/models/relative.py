@@ -75,7 +75,7 @@ class Rotary:
 
 
 def slope(head: int, heads: int) -> float:
-    """The slope of a head, counted from 1: a geometric sequence from 2^(−8/heads).
+    """The slope of a head, counted from 1: a geometric sequence from 2^(-8/heads).
 
     Source: Press, Smith, Lewis, "Train Short, Test Long: Attention with Linear Biases" (2022), 3; for a
     number of heads that is no power of 2, the sequence for the power below it, followed by every second
@@ -102,7 +102,7 @@ class Alibi:
         self._made.clear()
 
     def biased(self, scores: Matrix, part: Part, first: int = 0) -> Matrix:
-        """(n, m): scores − slope · distance. `first` is the place of the first word of the rows."""
+        """(n, m): scores - slope · distance. `first` is the place of the first word of the rows."""
         place = part.every_layer
         key = (place, scores.rows, scores.columns)
         if key not in self._made:

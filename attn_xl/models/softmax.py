@@ -39,7 +39,7 @@ def softmax(x: Matrix, *, maximum: bool = True) -> Matrix:
 
     Source: Bridle, "Probabilistic Interpretation of Feedforward Classification Network Outputs"
     (1990); the shift by the maximum as in Goodfellow, Bengio, Courville, "Deep Learning", 4.1. The
-    gradient: dX = A ∘ (dA − rowsum(dA ∘ A)), with A the weights.
+    gradient: dX = A ∘ (dA - rowsum(dA ∘ A)), with A the weights.
     """
     check_matrices(x=x)
     if maximum:

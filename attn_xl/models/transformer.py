@@ -50,7 +50,7 @@ class Architecture:
         kv_heads: the number of heads of keys and values; `heads` if None.
         norm: "post" (the paper's): after the sum; "pre": before each sublayer.
         norm_type: "layer", or "rms": divided by the root mean square.
-        norm_variance: "population", divided by n, or "sample", by n − 1.
+        norm_variance: "population", divided by n, or "sample", by n - 1.
         norm_epsilon: where to add epsilon: "inside" the root, to the variance, or "outside".
         activation: the function of the hidden layer, or of its gate if it has one.
         epsilon: the scalar that keeps a norm from dividing by 0.
@@ -85,14 +85,14 @@ class Architecture:
 
 
 def norm(x: Matrix, a: Architecture, part: Part, which: str, learned: Part | None = None) -> Matrix:
-    """(x − mean) / √(variance + ε) · γ + β, separately for each row; or x / √(mean square + ε) · γ.
+    """(x - mean) / √(variance + ε) · γ + β, separately for each row; or x / √(mean square + ε) · γ.
 
     The variance is that of the population, or of a sample; ε may stand outside the root:
-    (x − mean) / (√variance + ε) · γ + β.
+    (x - mean) / (√variance + ε) · γ + β.
 
     Source: Ba, Kiros, Hinton, "Layer Normalization" (2016); Zhang, Sennrich, "Root Mean Square Layer
     Normalization" (2019). The gradient of the former, with y the normed numbers before γ and β and
-    g = dNorm · γ: (g − mean(g) − y · mean(g · y)) / √(variance + ε); of the latter, the same without
+    g = dNorm · γ: (g - mean(g) - y · mean(g · y)) / √(variance + ε); of the latter, the same without
     mean(g).
     """
     gamma, beta = _stretch(x, a, learned or part, (steps.GAMMA, steps.BETA))
@@ -173,7 +173,7 @@ def _how(a: Architecture) -> str:
     """A remark on how the norm is computed, if not in the usual way."""
     sample, outside = a.norm_variance == "sample", a.norm_epsilon == "outside"
     sample = sample and a.norm_type == "layer"
-    how = ["sample, n − 1"] * sample + ["epsilon outside the root"] * outside
+    how = ["sample, n - 1"] * sample + ["epsilon outside the root"] * outside
     return f" ({'; '.join(how)})" if how else ""
 
 

@@ -73,7 +73,7 @@ class Explanation:
 
 def figure(value: float, decimals: int | None = None) -> str:
     """A number as text: at most `decimals` digits after the point, or full precision if None; an
-    exponent where it would show as 0 or be very long; a true minus sign."""
+    exponent where it would show as 0 or be very long."""
     if decimals is None:
         text = repr(float(value))
     elif value and not 0.5 * 10.0**-decimals <= abs(value) < 1e7:
@@ -83,7 +83,7 @@ def figure(value: float, decimals: int | None = None) -> str:
     digits, e, power = text.partition("e")
     if "." in digits:
         digits = digits.rstrip("0").rstrip(".")
-    return (digits + (f"e{int(power)}" if e else "")).replace("-", "−")
+    return digits + (f"e{int(power)}" if e else "")
 
 
 class _Voice:

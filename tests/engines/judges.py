@@ -68,7 +68,7 @@ class Difference:
 
 
 def relative_error(stored: Value, computed: Value, least: float = 0.0) -> float:
-    """|stored − computed| / |stored| for numbers; else 0 where they are the same, infinity where not.
+    """|stored - computed| / |stored| for numbers; else 0 where they are the same, infinity where not.
 
     Numbers smaller than `least` are compared as if they were that large.
     """

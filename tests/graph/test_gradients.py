@@ -147,7 +147,7 @@ def test_the_softmax_has_the_form_of_a_teacher() -> None:
     weights = softmax(scores).named("A")
     loss = f.row_dot(weights, matrix([[1.0, -1.0, 2.0]], "V")).named("Loss")
     (d,) = gradients(loss, [scores])
-    assert d.words == "A · (dA − the sum of each row of dA · A)"
+    assert d.words == "A · (dA - the sum of each row of dA · A)"
     assert list(Graph(d))[-3:] == ["dA", "dScores.Products", "dScores"]
 
 

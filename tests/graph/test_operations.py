@@ -102,7 +102,7 @@ def test_softmax_keeps_its_steps() -> None:
     ]
     assert graph["Softmax"].values.tolist() == [[pytest.approx(0.25), pytest.approx(0.75)]]
     assert graph["Softmax"].words == "softmax(Scores)"
-    assert graph["Softmax.Exponentials"].words == "e^(Scores − Maximum)"
+    assert graph["Softmax.Exponentials"].words == "e^(Scores - Maximum)"
 
 
 def test_shapes_must_fit() -> None:
@@ -135,7 +135,7 @@ def test_arithmetic_with_plain_numbers_on_either_side() -> None:
     for made, values, words in (
         (2 * x, [2, 8], "2 · X"),
         (1 + x, [2, 5], "1 + X"),
-        (1 - x, [0, -3], "1 − X"),
+        (1 - x, [0, -3], "1 - X"),
         (2 / x, [2, 0.5], "2 / X"),
         (-x, [-1, -4], "-1 · X"),
         (np.float64(2) * x, [2, 8], "2 · X"),
@@ -165,16 +165,16 @@ A, B, C = (matrix([[x, 2 * x]], name) for x, name in ((7.0, "A"), (3.0, "B"), (2
 @pytest.mark.parametrize(
     ("made", "value", "words"),
     [
-        (A - (B - C), 6, "A − (B − C)"),
-        (A - (B + C), 2, "A − (B + C)"),
-        (A - B - C, 2, "A − B − C"),
-        (A + (B - C), 8, "A + B − C"),
+        (A - (B - C), 6, "A - (B - C)"),
+        (A - (B + C), 2, "A - (B + C)"),
+        (A - B - C, 2, "A - B - C"),
+        (A + (B - C), 8, "A + B - C"),
         (A / (B / C), 7 / 1.5, "A / (B / C)"),
         (A / (B * C), 7 / 6, "A / (B · C)"),
         (A / B / C, 7 / 6, "A / B / C"),
         (A * (B / C), 10.5, "A · B / C"),
-        (A * (B - C), 7, "A · (B − C)"),
-        ((A - B) / C, 2, "(A − B) / C"),
+        (A * (B - C), 7, "A · (B - C)"),
+        ((A - B) / C, 2, "(A - B) / C"),
     ],
 )
 @pytest.mark.parametrize("formulas", ["cell", "array"])
@@ -187,7 +187,7 @@ def test_parentheses_stand_where_they_must(
     write_workbook(result, path, settings=Settings(formulas=formulas))  # type: ignore[arg-type]
     keep(path)
     worked = explain(result, "R[r0, c0]", decimals=3).numbers
-    assert eval(worked.replace("−", "-").replace("·", "*")) == pytest.approx(value)
+    assert eval(worked.replace("·", "*")) == pytest.approx(value)
 
 
 def test_a_matrix_cannot_be_changed() -> None:

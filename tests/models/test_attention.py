@@ -148,7 +148,7 @@ def test_compare_puts_occurrences_beside_each_other(make: Callable[..., Path]) -
     assert (inputs.values == [x[0], x[2], y[1]]).all()
     outputs = [computation[s]["Output"].values for s in ("one", "two")]
     difference = computation.comparison["Compare.a.Output.Difference"]
-    assert difference.rows == ("in one, word 3 − in one, word 1", "in two − in one, word 1")
+    assert difference.rows == ("in one, word 3 - in one, word 1", "in two - in one, word 1")
     assert (difference.values == [outputs[0][2] - outputs[0][0], outputs[1][1] - outputs[0][0]]).all()
 
 

@@ -78,8 +78,8 @@ def test_the_sample_tells_its_story() -> None:
     run = attn_xl.learn(SAMPLE, steps=30, live=2)
     (graph,) = run.computation.values()
     labels = attn_xl.read_tables(SAMPLE).labels
-    for step, right in ((1, 2), (31, 4)):
-        classes = [graph[f"Step{step}.{name}.Class"].texts for name in labels]
+    for step, right in (("Step1", 2), ("Learned", 4)):
+        classes = [graph[f"{step}.{name}.Class"].texts for name in labels]
         assert sum(given == label for given, label in zip(classes, labels.values())) == right
     for name, word in (
         ("pets", "cat"),
@@ -87,7 +87,9 @@ def test_the_sample_tells_its_story() -> None:
         ("kitchen", "cheese"),
         ("office", "screen"),
     ):
-        before, after = (graph[f"Step{step}.{name}.Softmax"]["mouse", word] for step in (1, 31))
+        before, after = (
+            graph[f"{step}.{name}.Softmax"]["mouse", word] for step in ("Step1", "Learned")
+        )
         assert after > 1.4 * before
     assert run.losses[-1] < 0.01 < run.losses[0]
 
@@ -121,7 +123,7 @@ class Changed:
         self.expected = {}
         last = {
             "Loss",
-            *(name for name in graph if name.startswith((f"Step{steps}.", f"Step{steps + 1}."))),
+            *(name for name in graph if name.startswith((f"Step{steps}.", "Learned."))),
         }
         for name in last & {name for name, node in graph.items() if node.operation is not None}:
             node, place = graph[name], layout.blocks[graph[name]].place
@@ -349,7 +351,7 @@ def test_a_written_run_is_read_back_and_explained(tmp_path: Path) -> None:
     (read,) = again.values()
     assert np.array_equal(read["Loss"].values, graph["Loss"].values)
     names = openpyxl.load_workbook(path).defined_names
-    assert {"Step1.W_Q", "Step1.dW_Q", "Step3.W_Q", "Step1.W_Q.m", "Step1.W_Q.v", "Loss", "Rate"} <= {
+    assert {"Step1.W_Q", "Step1.dW_Q", "Learned.W_Q", "Step1.W_Q.m", "Step1.W_Q.v", "Loss", "Rate"} <= {
         *names
     }
     assert attn_xl.explain(again, "Step1.pets.dScores[mouse, cat]").formula.startswith("=")
@@ -487,7 +489,7 @@ def test_attention_before_and_after_is_compared() -> None:
         graph[f"Compare.pets.Softmax.{name}"].values for name in ("Before", "After", "Difference")
     )
     assert np.array_equal(before, graph["Step1.pets.Softmax"].values)
-    assert np.array_equal(after, graph["Step4.pets.Softmax"].values)
+    assert np.array_equal(after, graph["Learned.pets.Softmax"].values)
     assert np.allclose(moved, after - before, atol=0)
 
 
@@ -526,7 +528,7 @@ def test_what_is_printed_of_a_run(tmp_path: Path) -> None:
     book = openpyxl.load_workbook(tmp_path / "run.xlsx")
     assert not book["Step1"].print_area
     assert book["Step1"].row_breaks.brk
-    for name in ("Step2", "Step3", "Step4"):
+    for name in ("Step2", "Step3", "Learned"):
         first, last = book[name].print_area.replace("$", "").rpartition("!")[2].split(":")
         places = [book.defined_names[f"{name}.{w}"].attr_text for w in ("W_Q", "W_K", "W_V")]
         rows = [int(place.rpartition("$")[2]) for place in places]

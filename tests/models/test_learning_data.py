@@ -36,7 +36,7 @@ def differs(ours: np.ndarray, theirs: np.ndarray, relative: float) -> bool:
 @pytest.mark.parametrize("case", data.CASES)
 def test_every_gradient_is_that_of_pytorch(case: str) -> None:
     """Of every weight and of every step between the weights and the loss, but for Probabilities,
-    since softmax and cross-entropy have one derivative: dLogits = p − y."""
+    since softmax and cross-entropy have one derivative: dLogits = p - y."""
     numbers, made = data.stored()[case]
     (graph,) = attn_xl.learn(data.tables(case, numbers), steps=1).computation.values()
     assert graph["Step1.Loss"].values.item() == pytest.approx(made["Loss"].item(), rel=1e-12)

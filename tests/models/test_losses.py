@@ -91,7 +91,7 @@ def test_probabilities_have_no_gradient_of_their_own(make: Make) -> None:
 def test_a_right_answer_may_have_a_probability_too_small_to_be_kept(
     formulas: str, keep: Callable[[Path], Path], tmp_path: Path
 ) -> None:
-    """As PyTorch's cross-entropy of logits: ln(1 + e^-800) + 800, and a gradient of p − y."""
+    """As PyTorch's cross-entropy of logits: ln(1 + e^-800) + 800, and a gradient of p - y."""
     logits = given([[0, 800], [1, 700], [0, 1]], ["r", "s", "t"], ["a", "b"], "Logits")
     target = given([[1, 0]] * 3, ["r", "s", "t"], ["a", "b"], "Target")
     loss = cross_entropy(attn_xl.softmax(logits).named("P"), target)
@@ -99,8 +99,8 @@ def test_a_right_answer_may_have_a_probability_too_small_to_be_kept(
     assert loss.values.item() == pytest.approx(sum(expected) / 3, rel=1e-15)
     (d,) = attn_xl.gradients(loss, [logits])
     assert np.array_equal(d.values[:2], [[-1 / 3, 1 / 3]] * 2)
-    assert attn_xl.explain(loss, "Losses[r]").words.startswith("ln(P.Sum[r]) + P.Maximum[r] − (")
-    assert attn_xl.explain(loss, "Losses[t]").words == "−ln(Losses.Right[t])"
+    assert attn_xl.explain(loss, "Losses[r]").words.startswith("ln(P.Sum[r]) + P.Maximum[r] - (")
+    assert attn_xl.explain(loss, "Losses[t]").words == "-ln(Losses.Right[t])"
     path = tmp_path / "loss.xlsx"
     attn_xl.write_workbook(d, path, settings=attn_xl.Settings(formulas=formulas))
     keep(path)

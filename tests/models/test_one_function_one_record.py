@@ -47,7 +47,7 @@ DISTANCES = Step("Distances", "How far apart two words stand. Change one and wat
 
 
 def near_attention(run: Run, x: Matrix) -> Matrix:
-    """softmax(x xᵀ − slope · distance) x, for a sentence (n, d)."""
+    """softmax(x xᵀ - slope · distance) x, for a sentence (n, d)."""
     places = np.arange(len(x.rows))
     distances = given_step(np.abs(places[:, None] - places), x.rows, x.rows, DISTANCES)
     scores = (x @ x.T).as_step(steps.SCORES)

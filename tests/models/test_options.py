@@ -375,7 +375,7 @@ def test_a_mask_with_words_serves_their_sentence(make: Make, tmp_path: Path) -> 
             "cross",
             {"memory": "english", "dropout": 0.5},
             "Cross-attention: french, attending to english",
-            "Attention(Q, K, V) = (softmax(Q × Kᵀ / √d_k) · DropoutMask / (1 − p_dropout)) × V",
+            "Attention(Q, K, V) = (softmax(Q × Kᵀ / √d_k) · DropoutMask / (1 - p_dropout)) × V",
         ),
         (
             "multi-head",
@@ -389,7 +389,7 @@ def test_a_mask_with_words_serves_their_sentence(make: Make, tmp_path: Path) -> 
             "politics",
             {"model": "norm", "norm_variance": "sample", "norm_epsilon": "outside"},
             "Layer norm: politics",
-            "Norm = (Input − Mean) / (√Variance + epsilon), where Mean is the mean of the row; "
+            "Norm = (Input - Mean) / (√Variance + epsilon), where Mean is the mean of the row; "
             "Variance is the sample variance of the row",
         ),
         ("politics", {"model": "positions"}, "Positions: politics", "Embedded = Input + Positions"),

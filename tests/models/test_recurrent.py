@@ -191,7 +191,7 @@ def test_a_formula_points_at_the_row_above(tmp_path: Path) -> None:
     assert sheet["B6"].value == f"=TANH({word.format(6)}+{above}+b_h!B$5)"
     why = attn_xl.explain(computation, "Hidden[that, h1]")
     assert "Hidden[cats, h2]·U_h[h2, h1]" in why.words
-    assert computation["sentence"]["Hidden"].words == "tanh(Input × W_h + Hidden[t−1] × U_h + b_h)"
+    assert computation["sentence"]["Hidden"].words == "tanh(Input × W_h + Hidden[t-1] × U_h + b_h)"
 
 
 def test_gradients_through_time_are_live_formulas(tmp_path: Path) -> None:
@@ -308,13 +308,13 @@ def test_random_weights_have_the_width_that_is_asked_for() -> None:
 
 
 def test_a_drawing_shows_the_rows_above_that_a_step_reads(tmp_path: Path) -> None:
-    """Beside a gate stands Hidden[t−1]: the initial state in the first row, then the row above."""
+    """Beside a gate stands Hidden[t-1]: the initial state in the first row, then the row above."""
     path = tmp_path / "canvas.xlsx"
     computation = attn_xl.attend(SAMPLES / "lstm.xlsx")
     attn_xl.write_workbook(computation, path, settings=attn_xl.Settings(layout="canvas"))
     sheet = openpyxl.load_workbook(path, data_only=True)["Canvas"]
     hidden = computation["sentence"]["Hidden"].values
-    titles = [cell for row in sheet.iter_rows() for cell in row if cell.value == "Hidden[t−1]"]
+    titles = [cell for row in sheet.iter_rows() for cell in row if cell.value == "Hidden[t-1]"]
     assert titles
     for title in titles:
         shown = [

@@ -220,9 +220,9 @@ def test_an_updated_weight_is_marked_by_how_far_it_moved(rate: float) -> None:
     tables = attn_xl.read_tables(SAMPLES / "learning.xlsx")
     computation = attn_xl.learn(tables, steps=1, rate=rate, optimizer="sgd").computation
     nodes = {node.name: node.values for node in walk(results_of(computation))}
-    before, after = nodes["Step1.W_Q"], nodes["Step2.W_Q"]
+    before, after = nodes["Step1.W_Q"], nodes["Learned.W_Q"]
     for wrong in (2 * before - after, before + (after - before) / rate, before):
-        assert lost(computation, {"Step2.W_Q": wrong})["Step2.W_Q"] >= 4
+        assert lost(computation, {"Learned.W_Q": wrong})["Learned.W_Q"] >= 4
     gradients = {name: 0 * values for name, values in nodes.items() if ".d" in name}
     zeros = sum(int((values == 0).sum()) for values in gradients.values())
     cells = sum(values.size for values in gradients.values())

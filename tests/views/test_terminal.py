@@ -75,7 +75,7 @@ def test_every_matrix_with_its_formula(piped: Callable[..., str]) -> None:
         "pets.d_k = the number of columns of K = 3",
         "pets.Scaled = Scores / √d_k",
         "pets.Softmax.Maximum = the largest of each row of Scaled",
-        "pets.Softmax.Exponentials = e^(Scaled − Maximum)",
+        "pets.Softmax.Exponentials = e^(Scaled - Maximum)",
         "pets.Softmax.Sum = the sum of each row of Exponentials",
         "desk.Softmax = softmax(Scaled)",
         "desk.Output = Softmax × V",

@@ -309,6 +309,12 @@ def test_weights_that_sentences_share_are_given_once(make: Write, write: Write) 
     assert sorted(captions) == ["attn echo", "attn echo", "attn step"]
 
 
+def test_an_arrow_leads_from_the_input_to_each_of_q_k_and_v() -> None:
+    (canvas,) = [sheet for sheet in both("projections")[1].sheets if sheet.name == CANVAS]
+    texts = [cell.value for cell in canvas.extras.cells]
+    assert texts.count("Input →") == 2  # to K and V; Q stands right beside it
+
+
 @alike
 @pytest.mark.parametrize("case", [*NAMES, "learned with Adam"])
 def test_what_is_drawn_as_an_equation_can_be_computed(case: str) -> None:
@@ -319,6 +325,7 @@ def test_what_is_drawn_as_an_equation_can_be_computed(case: str) -> None:
         layout = lay_out(attn_xl.learn(tables, steps=2, optimizer="adam").computation)
     sheets = canvas_module.matrices(layout)
     drawing = arranged(Figures(layout, sheets, None), sheets)
+    assert "\N{MINUS SIGN}" not in " ".join(text.text for text in drawing.texts)  # cells have "-"
     signs = {(text.row, text.column): text.text for text in drawing.texts if text.large}
     for result in drawing.matrices:
         shown, operand, read = result, result, ""
@@ -326,7 +333,7 @@ def test_what_is_drawn_as_an_equation_can_be_computed(case: str) -> None:
         if before != "=":
             continue
         terms: list[np.ndarray] = []
-        while before in ("=", *"+−·/,"):
+        while before in ("=", *"+-·/,"):
             assert before != ","
             left = [
                 drawn
@@ -341,7 +348,7 @@ def test_what_is_drawn_as_an_equation_can_be_computed(case: str) -> None:
             rows = operand.shape[0]
             before = signs.get((operand.row + (rows - 1) // 2, operand.column - 2), "")
         else:
-            formula = read.replace("−", "-").replace("·", "*")
+            formula = read.replace("·", "*")
             assert np.allclose(eval(formula, {"t": terms}), shown.node.values), (shown.node.name, read)
 
 

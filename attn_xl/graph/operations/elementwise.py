@@ -20,7 +20,7 @@ from attn_xl.graph.operation import ATOM, Cells, NoArray, Operand, Operation, Sa
 if TYPE_CHECKING:
     from attn_xl.graph.matrix import Matrix
 
-SUMS, PRODUCTS = (" + ", " − ", " if "), (" · ", " / ")
+SUMS, PRODUCTS = (" + ", " - ", " if "), (" · ", " / ")
 """The signs that bind less tightly than a product, and those that do as a quotient does."""
 LEAST_KEPT = 1e-300
 """Every spreadsheet program keeps all digits of a number above this; some round 1e-308 to 0."""
@@ -89,7 +89,7 @@ class Elementwise(Operation):
 
     @property
     def _right(self) -> int:
-        """How tightly the right operand must bind: a − (b + c), a / (b · c)."""
+        """How tightly the right operand must bind: a - (b + c), a / (b · c)."""
         return self.binds + (self.symbol in "-/")
 
     def formula(self, row: int, column: int, *operands: Operand) -> str:
@@ -139,7 +139,7 @@ class Subtract(Elementwise):
     """`=Scores!B5-$J5`."""
 
     noun: ClassVar[str] = "Difference"
-    symbol, sign, binds = "-", "−", 1
+    symbol, sign, binds = "-", "-", 1
 
     def numbers(self, *operands: Numbers) -> Numbers:
         return np.subtract(*operands)
@@ -256,7 +256,7 @@ class NegativeLog(Function):
     noun: ClassVar[str] = "Losses"
     binds = 1
     in_cell = in_array = "-LN({x})"
-    in_words = in_full = "−ln({x})"
+    in_words = in_full = "-ln({x})"
 
     @staticmethod
     def of_one(x: float) -> float:
@@ -425,7 +425,7 @@ class GeluSlope(Function):
     noun: ClassVar[str] = "Slopes"
     binds, repeats = 1, 3
     in_cell = "NORMSDIST({x})+{x}*EXP(0-{x}*{x}/2)/SQRT(2*PI())"
-    in_words, in_full = "GELU′({x})", "Φ({x}) + {atom} · e^(−{atom}² / 2) / √(2 · π)"
+    in_words, in_full = "GELU′({x})", "Φ({x}) + {atom} · e^(-{atom}² / 2) / √(2 · π)"
 
     @staticmethod
     def of_one(x: float) -> float:
@@ -470,12 +470,12 @@ class Tanh(Function):
 
 
 class Sigmoid(Function):
-    """The logistic function, 1 / (1 + e^−x), from 0 to 1."""
+    """The logistic function, 1 / (1 + e^-x), from 0 to 1."""
 
     noun: ClassVar[str] = "Sigmoid"
     binds = 2
     in_cell = in_array = "1/(1+EXP(0-{x}))"
-    in_words, in_full = "σ({x})", "1 / (1 + e^(−{atom}))"
+    in_words, in_full = "σ({x})", "1 / (1 + e^(-{atom}))"
 
     @staticmethod
     def of_one(x: float) -> float:
@@ -491,7 +491,7 @@ class Silu(Function):
     noun: ClassVar[str] = "Activated"
     binds, repeats = 2, 2
     in_cell = in_array = "{x}/(1+EXP(-{x}))"
-    in_words, in_full = "SiLU({x})", "{atom} / (1 + e^(−{atom}))"
+    in_words, in_full = "SiLU({x})", "{atom} / (1 + e^(-{atom}))"
 
     @staticmethod
     def of_one(x: float) -> float:
@@ -533,7 +533,7 @@ class Cos(Function):
 
 
 class NextDraw(Function):
-    """The next number of a sequence that looks random: 16807 · x modulo 2³¹ − 1, exact in every
+    """The next number of a sequence that looks random: 16807 · x modulo 2³¹ - 1, exact in every
     program.
 
     Source: Park, Miller, "Random Number Generators: Good Ones Are Hard to Find" (1988).

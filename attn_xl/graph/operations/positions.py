@@ -114,7 +114,7 @@ class Angle(Operation):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class QuarterTurn(Operation):
-    """Each pair (a, b) of columns as (−b, a): `=-Q!C5`, `=Q!B5`. Pairs as in `Angle`."""
+    """Each pair (a, b) of columns as (-b, a): `=-Q!C5`, `=Q!B5`. Pairs as in `Angle`."""
 
     noun: ClassVar[str] = "Turned"
     binds: ClassVar[int] = 1
@@ -138,13 +138,13 @@ class QuarterTurn(Operation):
         return f"-{x.cell(partner, binds=ATOM)}" if changes else x.cell(partner, binds=1)
 
     def words(self, *operands: str) -> str:
-        return f"(a, b) of {operands[0]} becomes (−b, a)"
+        return f"(a, b) of {operands[0]} becomes (-b, a)"
 
     def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
         (x,) = terms
         partner, changes = self.partner(column, x.shape[1])
         number = x.at(row, partner)
-        return Said(f"−{number.within(ATOM)}", 1) if changes else number
+        return Said(f"-{number.within(ATOM)}", 1) if changes else number
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         return -self.of(d)

@@ -143,7 +143,7 @@ class Variance(Reduction):
 
 
 class SampleVariance(Reduction):
-    """The variance of each row, with m − 1 as divisor."""
+    """The variance of each row, with m - 1 as divisor."""
 
     noun: ClassVar[str] = "Variance"
     function = "VAR"
@@ -368,7 +368,7 @@ class ColumnMean(Operation):
 
 
 class ColumnVariance(Operation):
-    """The variance of each column, with n − 1 as divisor: `=VAR(Input!B$5:B$9)`."""
+    """The variance of each column, with n - 1 as divisor: `=VAR(Input!B$5:B$9)`."""
 
     noun: ClassVar[str] = "Variance"
     reads = (Reads.column,)
@@ -389,7 +389,7 @@ class ColumnVariance(Operation):
         n = x.shape[0]
         mean = sum(x.value(i, column) for i in range(n)) / n
         mean_text = own.number(mean, f"mean of column {x.columns[column]}").within(2)
-        total = own.total(n, lambda i: f"({x.at(i, column).within(1)} − {mean_text})²")
+        total = own.total(n, lambda i: f"({x.at(i, column).within(1)} - {mean_text})²")
         return Said(f"{total.within(ATOM)} / {n - 1}", 2)
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
@@ -403,7 +403,7 @@ def _squared_distances(row: int, x: Term) -> str:
     n = x.shape[1]
     values = np.array([[x.value(row, k) for k in range(n)]])
     mean = x.number(float(_row_mean(values)[0, 0]), "mean").within(2)
-    return x.total(n, lambda k: f"({x.at(row, k).within(1)} − {mean})²").within(ATOM)
+    return x.total(n, lambda k: f"({x.at(row, k).within(1)} - {mean})²").within(ATOM)
 
 
 def _row_sum(x: Numbers) -> Numbers:

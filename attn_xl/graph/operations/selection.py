@@ -82,8 +82,8 @@ class Moved(RowsOf):
 
     @property
     def when(self) -> str:
-        """`[t−1]`: the position of a row relative to the formula's own."""
-        return f"[t{'−' if self.offset < 0 else '+'}{abs(self.offset)}]"
+        """`[t-1]`: the position of a row relative to the formula's own."""
+        return f"[t{self.offset:+}]"
 
     def kind_of_row(self, row: int) -> int:
         return self.picks[row][0]

@@ -33,7 +33,7 @@ class Drawn:
         repeated: whether it repeats a matrix drawn elsewhere.
         turned: whether it is transposed.
         labelled, headed: whether its row and column labels are drawn.
-        moved: the matrix whose rows are drawn, if they are other rows of it: `Hidden[t−1]`.
+        moved: the matrix whose rows are drawn, if they are other rows of it: `Hidden[t-1]`.
     """
 
     node: Node
@@ -208,7 +208,7 @@ class Piece:
 
     Attributes:
         caption: the step in words; "" for none.
-        before: the sign to its left.
+        before: the sign to its left; or `Input →` if what it is computed from stands further left.
         begins_group: whether a wider gap before it marks a new beginning.
         repeated, labelled, moved: see `Drawn`.
         above: from top to bottom; scalars come last.
@@ -292,12 +292,15 @@ class Band:
             column = self._cheapest(piece.node, column)
         add = self.drawing.texts.append
         rows, columns = piece.node.shape
-        if piece.before and (begins or not self.empty):
-            add(sign(2 + (rows - 1) // 2, column - 2, piece.before))
         near = self._labels == piece.node.rows and column - self._labels_at <= FAR
         labelled = self.empty or (piece.labelled and not near)
         if labelled:
             self._labels, self._labels_at = piece.node.rows, column
+        middle = 2 + (rows - 1) // 2
+        if len(piece.before) > 1 and not labelled:
+            add(Text(middle, column - 1, piece.before, "attn echo", "right"))
+        elif len(piece.before) == 1 and (begins or not self.empty):
+            add(sign(middle, column - 2, piece.before))
         drawn = Drawn(piece.node, 2, column, piece.repeated, labelled=labelled, moved=piece.moved)
         self.drawing.matrices.append(drawn)
         self._end = column + columns

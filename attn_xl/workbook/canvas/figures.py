@@ -21,7 +21,7 @@ class Operand:
         sign: the sign before it, `+`; "" for none.
         turned: whether it is transposed.
         factor: whether it is the right factor of a product.
-        moved: `Hidden[t−1]`, whose rows are those that the step reads of it; None if they are its own.
+        moved: `Hidden[t-1]`, whose rows are those that the step reads of it; None if they are its own.
         beyond: whether it is the row that stands beyond the ends of such a matrix.
         called: the copy of the matrix that the step reads, which has its name: `K` of `Input`.
     """
@@ -164,7 +164,7 @@ def _line(node: Node) -> list[tuple[Node, str]]:
         for parent in node.parents
     )
     inner = {own for _, own in left[1:]}, {own for _, own in right[1:]}
-    sum_of_products = sign in "+−" and inner[1] <= {"·"}
+    sum_of_products = sign in "+-" and inner[1] <= {"·"}
     if not left or not right or not (sum_of_products or (not inner[1] and inner[0] <= {"·"})):
         return []
     return [*left, (right[0][0], sign), *right[1:]]

@@ -159,7 +159,7 @@ class Panel:
             sign = (operand.sign or figure.sign) if figure.is_line else ","
             pieces.append(self._operand(operand, new, sign))
         shared = begins and first is not None and self._band.last is not first.node
-        sign = "" if first is None or shared else "→"
+        sign = "" if first is None else "→" if not shared else f"{self._name(first.node)} →"
         if others and figure.is_line:
             sign = "="
         for block in figure.helpers:
