@@ -303,6 +303,7 @@ def _label_at(block: Block, row: int, column: int) -> str:
         return f"the label of the row {node.rows[row - place.row]!r}"
     if block.headed and row == place.row - 1 and across:
         return f"the label of the column {node.columns[column - place.column]!r}"
-    if block.headed and block.labelled and (row, column) == (place.row - 1, place.column - 1):
+    corner = (row, column) == (place.row - 1, place.column - 1)
+    if block.headed and block.labelled and block.caption and corner:
         return f"the caption {block.caption!r}"
     return f"the caption {block.caption!r}" if caption_above(block) == (row, column) else ""

@@ -209,7 +209,7 @@ def test_against_plain_loops(tmp_path: Path) -> None:
                 score /= math.sqrt(d_k) if scale else 1
                 row.append(0.0 if causal and j > i else math.exp(score))
             for j in range(n):
-                value = engine.value("Softmax", 5 + i, 2 + j)
+                value = engine.value("Softmax", 5 + i, n + 8 + j)
                 assert value == pytest.approx(row[j] / sum(row), rel=1e-12)
             for j in range(v.shape[1]):
                 mixed = sum(row[w] / sum(row) * v[w, j] for w in range(n))
@@ -226,7 +226,7 @@ def test_a_change_of_an_input_moves_what_is_shown_of_the_word(tmp_path: Path) ->
     before = engine.value("Overview", row, 6)
     engine.set("pets.Input", 5, 2, -3.0)
     assert engine.value("Overview", row, 6) != before
-    assert engine.value("Overview", row, 6) == engine.value("pets.Softmax", 5, 2)
+    assert engine.value("Overview", row, 6) == engine.value("pets.Softmax", 5, 13)
 
 
 # Words in a plane

@@ -68,9 +68,10 @@ class Filling:
 
     def write(self, *, only: tuple[str, ...] = tuple(CELLS)) -> None:
         for step in only:
+            first = 11 if step == "Softmax" else 2  # maximum, exponentials and sum are to its left
             for i, row in enumerate(getattr(self, step.lower())):
                 for j, value in enumerate(row):
-                    self.book[step].cell(5 + i, 2 + j).value = value
+                    self.book[step].cell(5 + i, first + j).value = value
 
     def put(self, step: str, cell: str, value: Any) -> None:
         self.book[step][cell] = value
@@ -125,7 +126,7 @@ def own_formulas(f: Filling) -> None:
             cell = f"{'BCD'[j]}{5 + i}"
             f.put("Scores", cell, f"=SUMPRODUCT(Input!$B{5 + i}:$E{5 + i},Input!$B${5 + j}:$E${5 + j})")
             total = "+".join(f"EXP(Scaled!{letter}{5 + i})" for letter in "BCD")
-            f.put("Softmax", cell, f"=EXP(Scaled!{cell})/({total})")
+            f.put("Softmax", f"{'KLM'[j]}{5 + i}", f"=EXP(Scaled!{cell})/({total})")
 
 
 def own_wrong_formula(f: Filling) -> None:
@@ -154,12 +155,12 @@ def decimal_commas(f: Filling) -> None:
     f.write()
     for i in range(N):
         for j in range(N):
-            f.put("Softmax", f"{'BCD'[j]}{5 + i}", f"{f.softmax[i][j]:.4f}".replace(".", ","))
+            f.put("Softmax", f"{'KLM'[j]}{5 + i}", f"{f.softmax[i][j]:.4f}".replace(".", ","))
 
 
 def percents_and_minus(f: Filling) -> None:
     f.write()
-    f.put("Softmax", "B5", f"{100 * f.softmax[0][0]:.3f} %")
+    f.put("Softmax", "K5", f"{100 * f.softmax[0][0]:.3f} %")
     f.put("Scores", "B5", f" {f.scores[0][0]:g}.0 ")
     f.put("Scores", "C5", f"\u2212{f.scores[0][1] + 5:g}")
 
@@ -172,7 +173,7 @@ def rounded(f: Filling) -> None:
 
 def too_rounded(f: Filling) -> None:
     f.write()
-    f.put("Softmax", "B5", round(f.softmax[0][0], 2) + 0.05)
+    f.put("Softmax", "K5", round(f.softmax[0][0], 2) + 0.05)
 
 
 def changed_input(f: Filling) -> None:
@@ -306,7 +307,7 @@ CASES: dict[str, Case] = {
     "slip, then true": Case(slip_then_truth, (8, 9, 9, 12), (), {"Scores!B5": "wrong"}),
     "slip scaled": Case(slip_scaled_then_truth, (9, 8, 9, 12), (), {"Scaled!D6": "wrong"}),
     "two slips": Case(
-        two_slips, (8, 9, 8, 12), (), {"Scores!B5": "wrong", "Softmax!C5": "wrong", "Output!C5": "?"}
+        two_slips, (8, 9, 8, 12), (), {"Scores!B5": "wrong", "Softmax!L5": "wrong", "Output!C5": "?"}
     ),
     "formulas": Case(own_formulas, (9, 9, 9, 12)),
     "a wrong formula": Case(own_wrong_formula, (8, 9, 9, 12), (), {"Scores!C6": "wrong"}),
@@ -318,7 +319,7 @@ CASES: dict[str, Case] = {
         ("Not numbers: Scores!B5: the text “twelve”",),
         {"Scores!B5": "not a number", "Output!B5": "not a number"},
     ),
-    "commas": Case(decimal_commas, (9, 9, 9, 12), ("Numbers typed as text: Softmax!B5: the text “0,",)),
+    "commas": Case(decimal_commas, (9, 9, 9, 12), ("Numbers typed as text: Softmax!K5: the text “0,",)),
     "percent": Case(
         percents_and_minus,
         (8, 9, 9, 12),
@@ -326,7 +327,7 @@ CASES: dict[str, Case] = {
         {"Scores!C5": "wrong"},
     ),
     "rounded": Case(rounded, (9, 9, 9, 12)),
-    "too rounded": Case(too_rounded, (9, 9, 8, 12), (), {"Softmax!B5": "wrong"}),
+    "too rounded": Case(too_rounded, (9, 9, 8, 12), (), {"Softmax!K5": "wrong"}),
     "input changed": Case(
         changed_input, (9, 9, 9, 12), ("Given numbers were changed: Input!C6 is 55, was",)
     ),
@@ -379,9 +380,9 @@ CASES: dict[str, Case] = {
     "inserted within": Case(inserted_within, (9, 9, 9, 12), ("deleted on: Output.",)),
     "row deleted": Case(row_deleted, (9, 9, 9, 8), ("deleted on: Output.",), {"Output!B6": "blank"}),
     "a date": Case(a_date, (7, 9, 9, 12), ("the date or time 2024-02-01", "TRUE instead of a number")),
-    "not scaled": Case(not_scaled, (9, 0, 9, 12), (), {"Scaled!B5": "wrong", "Softmax!B5": "?"}),
+    "not scaled": Case(not_scaled, (9, 0, 9, 12), (), {"Scaled!B5": "wrong", "Softmax!K5": "?"}),
     "over columns": Case(  # the scores are symmetric, so on the diagonal it makes no difference
-        over_columns, (9, 9, 3, 12), (), {"Softmax!B6": "wrong", "Softmax!C6": "right"}
+        over_columns, (9, 9, 3, 12), (), {"Softmax!K6": "wrong", "Softmax!L6": "right"}
     ),
     "nothing": Case(nothing, (0, 0, 0, 0), ("Nothing was filled in.",), {"Scores!B5": "blank"}),
     "libreoffice": Case(slip_followed, (8, 9, 9, 12), (), GOOGLE),
@@ -512,7 +513,7 @@ def test_why_a_cell_is_wrong_is_said_with_the_students_own_numbers(
     assert (after.number, after.follows) == (wrong.number / 2, wrong.number / 2)
     assert after.right == wrong.right / 2
     assert after.worked == f"{wrong.number:g} / 2 = {wrong.number / 2:g}"
-    blank = of(graded, "blanks")["Softmax!D7"]
+    blank = of(graded, "blanks")["Softmax!M7"]
     assert (blank.follows, blank.worked) == (None, "")
 
 

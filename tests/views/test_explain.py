@@ -343,17 +343,17 @@ REFUSALS = [
     ("", "there is no step ''."),
     ("pets.d_k[1]", "pets.d_k is a single number: write pets.d_k."),
     (
-        "pets.Softmax!C4",
-        "holds the label of the column 'and'. The numbers are in B5:F9 (pets.Softmax),",
+        "pets.Softmax!N4",
+        "holds the label of the column 'and'. The numbers are in M5:Q9 (pets.Softmax),",
     ),
-    ("pets.Softmax!J4", "holds the label of the column 'mouse'."),
+    ("pets.Softmax!D4", "holds the label of the column 'mouse'."),
     ("pets.Softmax!a7", "pets.Softmax!A7 holds the label of the row 'cat'."),
     ("pets.Softmax!A1", "holds the title."),
     ("pets.Softmax!A2", "holds the note."),
     ("pets.Softmax!A3", "holds a link or nothing."),
-    ("pets.Softmax!J3", "holds the caption 'e^(score - maximum)'."),
-    ("pets.Softmax!A4", "holds the caption 'Softmax'."),
-    ("pets.Softmax!G5", "holds nothing. The numbers are in"),
+    ("pets.Softmax!D3", "holds the caption 'e^(score - maximum)'."),
+    ("pets.Softmax!L4", "holds the caption 'Softmax'."),
+    ("pets.Softmax!K5", "holds nothing. The numbers are in"),
     ("pets.Softmax!ZZ99", "holds nothing."),
     ("pets.Sotfmax!C4", "no sheet 'pets.Sotfmax'. Did you mean 'pets.Softmax'?"),
     ("Overview!A1", "Overview!A1 holds "),
@@ -372,7 +372,7 @@ def test_a_cell_that_there_is_not_is_refused(cell: str, said: str) -> None:
     [
         "pets.Softmax[mouse, cat]", "PETS.softmax[Mouse, CAT]", " pets.Softmax [ mouse ,cat ] ",
         'pets.Softmax["mouse", "cat"]', "pets.Softmax[1, 3]", "pets.Softmax[mouse#1, 3]",
-        "pets.Softmax!D5", "'pets.Softmax'!$D$5", "PETS.SOFTMAX!d5", "pets.Softmax[\"mouse\"#1, cat]",
+        "pets.Softmax!O5", "'pets.Softmax'!$O$5", "PETS.SOFTMAX!o5", "pets.Softmax[\"mouse\"#1, cat]",
     ],
 )  # fmt: skip
 def test_ways_to_name_a_cell(cell: str) -> None:
@@ -382,7 +382,7 @@ def test_ways_to_name_a_cell(cell: str) -> None:
 def test_other_names() -> None:
     c = mouse()
     assert explain(c, "pets.Softmax.Sum[mouse, sum]").name == "pets.Softmax.Sum[mouse]"
-    assert explain(c, "pets.Softmax!H6").name == "pets.Softmax.Maximum[and]"
+    assert explain(c, "pets.Softmax!B6").name == "pets.Softmax.Maximum[and]"
     assert explain(c, "pets.Scaled!H5").name == "pets.d_k"
     assert explain(c, "Softmax[mouse, cat]", sheet="pets").name == "pets.Softmax[mouse, cat]"
     assert explain(c, "Compare!C6").name == "Compare.mouse.Input[in desk, tech]"
@@ -436,8 +436,8 @@ def test_a_depth_below_one_is_refused() -> None:
 
 
 def test_a_cell_of_the_workbook_does_not_go_with_a_sentence() -> None:
-    with pytest.raises(CallError, match=r"--sheet cannot be combined with pets\.Softmax!D5"):
-        explain(mouse(), "pets.Softmax!D5", sheet="pets")
+    with pytest.raises(CallError, match=r"--sheet cannot be combined with pets\.Softmax!O5"):
+        explain(mouse(), "pets.Softmax!O5", sheet="pets")
 
 
 def test_what_is_given_says_so() -> None:
@@ -551,7 +551,7 @@ def test_json_has_all_of_it_in_full_precision(run: Callable[..., Run]) -> None:
     assert (found["cell"], found["cut"]) == ("pets.Softmax[mouse, cat]", False)
     top = cells["pets.Softmax[mouse, cat]"]
     assert top["value"] == mouse()["pets"]["Softmax"].values[0, 2]
-    assert (top["address"], top["formula"]) == ("pets.Softmax!D5", "=L5/$P5")
+    assert (top["address"], top["formula"]) == ("pets.Softmax!O5", "=F5/$J5")
     assert computed(top["numbers"]) == pytest.approx(top["value"], abs=1e-12)
     assert top["note"].startswith("The attention weights")
     assert {source for cell in cells.values() for source in cell["sources"]} < set(cells)

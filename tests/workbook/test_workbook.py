@@ -68,11 +68,11 @@ def test_weights_are_shared_and_have_no_prefix(make: Write, write: Write) -> Non
         ("Scores!C6", "=SUMPRODUCT(Input!$B6:$C6,Input!$B$6:$C$6)"),
         ("Scaled!D7", "=Scores!D7/SQRT(d_k)"),
         ("Scaled!H5", "=COLUMNS(K)"),
-        ("Softmax!H5", "=MAX(Scaled!$B5:$F5)"),
-        ("Softmax!K8", "=EXP(Scaled!C8-$H8)"),
-        ("Softmax!P5", "=SUM($J5:$N5)"),
-        ("Softmax!C8", "=K8/$P8"),
-        ("Output!C9", "=SUM(MMULT(Softmax!$B9:$F9,Input!C$5:C$9))"),
+        ("Softmax!B5", "=MAX(Scaled!$B5:$F5)"),
+        ("Softmax!E8", "=EXP(Scaled!C8-$B8)"),
+        ("Softmax!J5", "=SUM($D5:$H5)"),
+        ("Softmax!N8", "=E8/$J8"),
+        ("Output!C9", "=SUM(MMULT(Softmax!$M9:$Q9,Input!C$5:C$9))"),
     ],
 )
 def test_formulas_are_what_a_teacher_would_type(
@@ -124,7 +124,7 @@ def test_values_only(write: Write) -> None:
 def test_without_scaling_there_is_no_sheet_for_it(write: Write) -> None:
     book = openpyxl.load_workbook(write(SAMPLES / "politics.xlsx", settings={"scale": False}))
     assert book.sheetnames == [name for name in ONE if name != "Scaled"]
-    assert book["Softmax"]["J5"].value == "=EXP(Scores!B5-$H5)"
+    assert book["Softmax"]["D5"].value == "=EXP(Scores!B5-$B5)"
     assert "d_k" not in book.defined_names
 
 
@@ -137,9 +137,9 @@ def test_changing_an_input_moves_the_attention(write: Write, make: Write) -> Non
     engine.set("Input", 6, 3, 7.25)
     x[1, 1] = 7.25
     changed = attend(read_tables(make({"s": table(x), **weights}, "changed.xlsx")))["s"]
-    for name in ("Scores", "Softmax", "Output"):
+    for name, first in (("Scores", 2), ("Softmax", 12), ("Output", 2)):
         for (i, j), value in np.ndenumerate(changed[name].values):
-            assert engine.value(name, 5 + i, 2 + j) == pytest.approx(value, rel=1e-12)
+            assert engine.value(name, 5 + i, first + j) == pytest.approx(value, rel=1e-12)
 
 
 def test_the_check_finds_a_wrong_formula(write: Write, tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_the_check_finds_a_wrong_formula(write: Write, tmp_path: Path) -> None:
         "SUMPRODUCT(Input!$B5:$C5,Input!$B$6:$C$6)",
         "SUMPRODUCT(Input!$B5:$C5,Input!$B$7:$C$7)",
     )
-    with pytest.raises(AssertionError, match="Overview!E7 =Softmax!B5"):
+    with pytest.raises(AssertionError, match="Overview!E7 =Softmax!M5"):
         verify(wrong)
 
 
@@ -243,7 +243,10 @@ def test_links_lead_to_the_sheets_it_is_made_from_and_back(write: Write) -> None
 def test_looks(write: Write) -> None:
     book = openpyxl.load_workbook(write(SAMPLES / "projections.xlsx"))
     cells = {
-        role: book[name]["B5"] for role, name in zip("iwva", ("Input", "W_Q", "Scores", "Softmax"))
+        role: book[name][cell]
+        for role, name, cell in zip(
+            "iwva", ("Input", "W_Q", "Scores", "Softmax"), ("B5", "B5", "B5", "M5")
+        )
     }
     looks = {
         (c.fill.fgColor.rgb, c.font.b, c.font.i, c.border.left and c.border.left.style)
@@ -264,7 +267,7 @@ def test_looks(write: Write) -> None:
         ]
         assert all(len(text) < sheet.column_dimensions["B"].width for text in shown)
     (scale,) = book["Softmax"].conditional_formatting
-    assert str(scale.sqref) == "B5:F9"
+    assert str(scale.sqref) == "M5:Q9"
     assert not list(book["Scores"].conditional_formatting)
 
 
@@ -332,11 +335,11 @@ def test_long_words_widen_their_own_column_only(write: Write, make: Write) -> No
     words = ["a", "Donaudampfschifffahrtsgesellschaft", "c"]
     book = openpyxl.load_workbook(write(make({"s": table(np.eye(3), words)})))
     sheet = book["Softmax"]
-    widths = [sheet.column_dimensions[letter].width for letter in "ABC"]
+    widths = [sheet.column_dimensions[letter].width for letter in "AKL"]
     assert widths[0] <= 28
     assert widths[1] < widths[2] <= 14
     assert sheet.row_dimensions[4].height > 2 * 19
-    assert sheet["C4"].alignment.wrap_text
+    assert sheet["L4"].alignment.wrap_text
 
 
 @pytest.mark.parametrize(

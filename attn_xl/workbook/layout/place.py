@@ -1,5 +1,6 @@
-"""Places each matrix on a sheet of its own: numbers from B5, labels above and to the left, helpers to
-the right. Matrices that share a sheet (`Compare`) stand below each other."""
+"""Places each matrix on a sheet of its own: numbers from B5, labels above and to the left. What a step
+is computed from in passing (maximum, exponentials, sum) stands to its left, so that a sheet reads from
+left to right. Matrices that share a sheet (`Compare`) stand below each other."""
 
 from __future__ import annotations
 
@@ -99,21 +100,25 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
         if members[0][0].sheet != OVERVIEW:
             name = _claim(sheet_name(dotted + symbol), sheet_names, MAX_SHEET_NAME)
         places = {node: number for number, (node, _) in enumerate(members)}
-        # Each matrix is followed by its helpers, as they were made.
-        members.sort(key=lambda member: (places[step_of.get(member[0], member[0])], member[0].helper))
+        # Each matrix follows its helpers, as they were made, and precedes its options.
+        members.sort(key=lambda member: (places[step_of.get(member[0], member[0])], _rank(member[0])))
         widest = max(node.shape[1] for node in places)
         blocks: list[Block] = []
+        last: Node | None = None
         for node, full_name in dict(members).items():
             whose = f"{spelled.get(prefix, prefix)}." if prefix else ""
             defined = _claim(defined_name(whose + full_name), names)
             copied = _is_copy(node, there)
             live = node.operation is not None and _is_complete(node, there) and not copied
-            placed = _place(node, name, defined, blocks, live, widest)
+            owner = step_of.get(node, node)
+            placed = _place(node, name, defined, blocks, live, widest, beside=owner is last)
+            last = owner
             (copies if copied else blocks).append(placed)
         if not blocks:
             sheet_names.discard(name.casefold())
             continue
-        main = blocks[0].node
+        main = step_of.get(blocks[0].node, blocks[0].node)
+        blocks.sort(key=lambda block: block.node is not main)
         alone = not main.sheet
         sheets.append(
             Sheet(
@@ -206,6 +211,10 @@ def _claim(name: str, taken: set[str], longest: int = MAX_NAME) -> str:
     return name
 
 
+def _rank(node: Node) -> int:
+    return 1 if not node.helper else 2 if node.scalar else 0
+
+
 def _goes_beside(node: Node, before: Block) -> bool:
     """Whether it is attention after learning, or the difference, which is compared with what is before
     it number by number."""
@@ -213,14 +222,17 @@ def _goes_beside(node: Node, before: Block) -> bool:
     return near and before.node.is_step(BEFORE, AFTER) and node.is_step(AFTER, MOVED)
 
 
-def _place(node: Node, sheet: str, name: str, blocks: list[Block], live: bool, widest: int) -> Block:
-    """Place a helper to the right of its step and of earlier helpers, others below all blocks, of up to
-    `widest` columns. A helper has no row labels where they would repeat those of its step."""
+def _place(
+    node: Node, sheet: str, name: str, blocks: list[Block], live: bool, widest: int, beside: bool
+) -> Block:
+    """Place a matrix to the right of the last one (`beside`: its helper, or its step), or below all
+    blocks, of up to `widest` columns. A helper has no row labels where they would repeat others."""
     before = blocks[-1] if blocks else None
     line = [block for block in blocks if before and block.place.row == before.place.row]
-    labelled = not node.helper or not line or (not node.scalar and node.rows != line[0].node.rows)
+    repeats = beside and line and (node.scalar or node.rows == line[0].node.rows)
+    labelled = not node.helper or not repeats
     row, column, headed = FIRST_ROW, FIRST_COLUMN, True
-    if before is not None and node.helper:
+    if before is not None and beside:
         row = before.place.row
         column = before.place.last_column + 2 + labelled
     elif before is not None and _goes_beside(node, before):
@@ -253,4 +265,6 @@ def _place(node: Node, sheet: str, name: str, blocks: list[Block], live: bool, w
     caption = node.note if own_note else node.name
     if node.scalar:
         caption = "option"
+    elif node.helper and node.shape[1] == 1:  # its heading is enough
+        caption = ""
     return Block(node, place, name, caption, labelled=labelled, headed=headed, live=live)

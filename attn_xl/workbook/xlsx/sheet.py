@@ -215,17 +215,28 @@ class _SheetWriter:
         if not self._extras.canvas and not sheet.shared:
             links += [(f"← {short(name)}", name) for name in layout.sources[sheet.name]]
             links += [(f"→ {short(name)}", name) for name in layout.targets[sheet.name]]
+
+        def end(column: int, text: str) -> int:
+            """The column after those that a text takes: a long one runs over into the next."""
+            room = 0.0
+            while room < len(text) + 1:
+                room += widths[column - 1] if column <= len(widths) else 8.4
+                column += 1
+            return column
+
+        above = ((caption_above(block), block.caption) for block in sheet.blocks)
+        captions = sorted((at[1], text) for at, text in above if at and at[0] == LINK_ROW)
         column = LABEL_COLUMN
         for text, target in links:
             if target == sheet.name:
                 continue
+            for first, caption in () if self._extras.canvas else captions:
+                if column < end(first, caption) and end(column, text) > first:
+                    column = end(first, caption)
             cell = self._text(LINK_ROW, column, text, "attn link")
             cell.hyperlink = _link(cell.coordinate, target, text)
             cell.style = "attn link"
-            room = 0.0  # a long link runs over into the next columns
-            while room < len(text) + 1:
-                room += widths[column - 1] if column <= len(widths) else 8.4
-                column += 1
+            column = end(column, text)
 
     def _colour_scale(
         self, cells: str, end: float = 1.0, when: str = "", *, diverging: bool = False
