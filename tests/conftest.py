@@ -26,7 +26,7 @@ SAMPLES = ROOT / "samples"
 TOLERANCE = 1e-12
 alike, thorough = pytest.mark.alike, pytest.mark.thorough
 needs_libreoffice = pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
-PART = 20
+PART = 30
 """Of similar cases one in so many runs without --thorough."""
 CANCELLED = 1e-4
 """A number below this share of its sheet's largest is what cancelling left: it counts as that large."""
@@ -205,7 +205,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture
 def part(pytestconfig: pytest.Config) -> Part:
     """Of many similar ones a part; all with --thorough."""
-    every = 1 if pytestconfig.getoption("--thorough") else PART // 2
+    every = 1 if pytestconfig.getoption("--thorough") else PART // 3
     return lambda many: many[::every]
 
 

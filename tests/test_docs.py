@@ -88,6 +88,7 @@ def test_every_command_has_its_section_with_a_call() -> None:
         assert re.search(rf"^(    |\$ )attn-xl {name} ", section, re.MULTILINE)
 
 
+@thorough
 def test_the_example_in_the_help_of_each_command_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -76,6 +76,7 @@ def check_interrupted(call: list[str], *, after_worker: bool, wait: float) -> No
     assert status in (0, 3) or (status in (130, -2) and "interrupted" in said), (status, said)
 
 
+@thorough
 @pytest.mark.parametrize("command", COMMANDS)
 def test_ctrl_c_while_workers_start_ends_the_run(command: str, tmp_path: Path) -> None:
     check_interrupted(arguments(command, tmp_path), after_worker=True, wait=0)

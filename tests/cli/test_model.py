@@ -42,6 +42,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@thorough
 def test_a_whole_language_model(written: Path) -> None:
     verify(written)
     assert written.stat().st_size < 2_000_000

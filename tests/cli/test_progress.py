@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, SAMPLES
+from conftest import ROOT, SAMPLES, thorough
 
 import attn_xl
 from attn_xl.models.learning import followed_by
@@ -29,6 +29,7 @@ def learn(folder: Path, stderr: int) -> bytes:
     return run.stdout + (run.stderr or b"")
 
 
+@thorough
 def test_a_terminal_gets_a_progress_bar_and_a_pipe_none(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     learn(tmp_path, theirs)

@@ -61,7 +61,8 @@ def torch_losses(optimizer: str, rate: float, steps: int) -> tuple[list[float], 
     return losses, {name: weight.detach().numpy() for name, weight in weights.items()}
 
 
-@pytest.mark.parametrize("live", [3, pytest.param(20, marks=thorough)])
+@thorough
+@pytest.mark.parametrize("live", [3, 20])
 @pytest.mark.parametrize("optimizer", [o.value for o in Optimizer])
 def test_twenty_steps_are_those_of_pytorch(optimizer: str, live: int) -> None:
     rate = 0.1 if "adam" in optimizer else 1.0
@@ -140,7 +141,7 @@ class Changed:
             assert value(*place) == tolerance, place
 
 
-@alike
+@thorough
 @pytest.mark.parametrize("run", ["sample", "language model", "lstm", "encoder"])
 def test_a_run_recalculates_also_after_changes(run: str, tmp_path: Path) -> None:
     """In IronCalc, compared with the program run on the changed input."""
@@ -247,7 +248,7 @@ def test_only_some_weights_are_learned_on_request() -> None:
     assert set(run.weights) == {"W_Q", "W_C"}
 
 
-@alike
+@thorough
 @pytest.mark.parametrize("train", [None, ONE_WEIGHT], ids=["all", "one"])
 @pytest.mark.parametrize("run", ["sample", "language model", "lstm", "encoder"])
 def test_trained_weights_are_an_input_like_any_other(
@@ -357,7 +358,7 @@ def test_a_written_run_is_read_back_and_explained(tmp_path: Path) -> None:
     assert attn_xl.explain(again, "Step1.pets.dScores[mouse, cat]").formula.startswith("=")
 
 
-@alike
+@thorough
 @pytest.mark.parametrize("steps", [30, 1, 20])
 def test_long_runs_keep_the_same_curve(steps: int, tmp_path: Path) -> None:
     tables = attn_xl.read_tables(SAMPLE, sheet=["pets", "desk"])
@@ -493,9 +494,8 @@ def test_attention_before_and_after_is_compared() -> None:
     assert np.allclose(moved, after - before, atol=0)
 
 
-@pytest.mark.parametrize(
-    "model", ["cnn", "rnn", pytest.param("lstm", marks=thorough), pytest.param("gru", marks=thorough)]
-)
+@thorough
+@pytest.mark.parametrize("model", ["cnn", "rnn", "lstm", "gru"])
 def test_networks_before_attention_learn(model: str, make: Make, tmp_path: Path) -> None:
     rng = np.random.default_rng(8)
     x = table(rng.normal(size=(3, 2)).round(3), WORDS[:3])

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import CANCELLED, ROOT, SAMPLES, alike, verify
+from conftest import CANCELLED, ROOT, SAMPLES, alike, thorough, verify
 from judges import Editable, differences_ironcalc
 
 import attn_xl
@@ -157,6 +157,7 @@ def test_probabilities_stay_exact_with_few_words(model: attn_xl.TrainedModel) ->
     assert np.allclose(few["Probabilities"].values.sum(axis=1), 1)
 
 
+@thorough
 def test_a_head_is_removed_in_the_workbook(model: attn_xl.TrainedModel, tmp_path: Path) -> None:
     """The cell of a head set to 0, in the engine, and read back by the program."""
     text, half = "the small cat saw the old dog and the small", {"live_layers": "1"}

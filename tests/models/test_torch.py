@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from conftest import alike
+from conftest import alike, thorough
 
 import attn_xl
 from attn_xl.graph.functions import activation
@@ -131,6 +131,7 @@ def test_every_two_values_of_two_options_come_together() -> None:
                 assert there or not products.possible({"heads": 1, a: i, b: j}), (model, a, i, b, j)
 
 
+@thorough
 def test_live_combinations() -> None:
     pytest.importorskip("torch", reason="PyTorch is not installed")
     for name, (model, choices) in products.PRODUCTS.items():

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import ROOT, alike
+from conftest import ROOT, alike, thorough
 from made_by_hand import (
     WORKBOOKS,
     Hand,
@@ -78,6 +78,7 @@ def succeed(commands: list[list[str]], folder: Path) -> None:
         assert run(*command, "-o", str(folder / f"{number}.xlsx")) == 0
 
 
+@thorough
 @pytest.mark.parametrize("path", PEERS, ids=lambda path: path.stem)
 def test_every_command_proposed_for_a_peer_succeeds(path: Path, tmp_path: Path, capsys: Any) -> None:
     commands = proposed(path, capsys)

@@ -8,7 +8,7 @@ from typing import Any
 
 import openpyxl
 import pytest
-from conftest import SAMPLES, verify
+from conftest import SAMPLES, thorough, verify
 from judges import Editable, stored_formulas
 
 from attn_xl import CallError, InputError, OutputError, read_tables
@@ -112,6 +112,7 @@ def test_ids_and_names_stay_text_in_all_sheets(tmp_path: Path) -> None:
     assert cover["B4"].protection.locked
 
 
+@thorough
 def test_two_runs_and_any_number_of_jobs_give_the_same_bytes(tmp_path: Path) -> None:
     made = []
     for number, jobs in enumerate((1, 2)):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, Part, alike, thorough, verify
+from conftest import SAMPLES, alike, thorough, verify
 
 from attn_xl import CallError, read_tables
 from attn_xl.graph.node import Node, referred_to
@@ -160,14 +160,13 @@ def steps_of(tables: Tables, settings: Settings) -> list[str]:
     return list(names)
 
 
-@alike
+@thorough
 @pytest.mark.parametrize("name", ["mouse", "projections", "positions", "cross", "plain-sum",
-                                  *(pytest.param(name, marks=thorough) for name in
-                                    ("masks", "multi-head", "dropout", "temperature"))])  # fmt: skip
-def test_no_answer_if_a_single_step_is_blank(name: str, tmp_path: Path, part: Part) -> None:
+                                  "masks", "multi-head", "dropout", "temperature"])  # fmt: skip
+def test_no_answer_if_a_single_step_is_blank(name: str, tmp_path: Path) -> None:
     tables, settings = sample(name)
     count = 0
-    for step in part(steps_of(tables, settings)):
+    for step in steps_of(tables, settings):
         try:
             count += searched(tables, tmp_path / "e.xlsx", settings, Lesson(blank=(step,), exam=True))
         except CallError:  # a block of weights that two sentences share has no such name

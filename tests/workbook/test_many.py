@@ -196,6 +196,7 @@ def test_a_run_ends_when_a_process_is_killed(command: str, inputs: list[Path], t
         assert re.search(r"^attn-xl: a process was killed after \d+ of 30", err, re.MULTILINE), err
 
 
+@thorough
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise there")
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_interrupted_it_leaves_finished_files_whole(

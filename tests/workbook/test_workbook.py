@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, alike, table
+from conftest import SAMPLES, alike, table, thorough
 from judges import Editable, stored_formulas
 from openpyxl.styles import Font, PatternFill
 from python_calamine import CalamineWorkbook
@@ -418,6 +418,7 @@ def test_a_file_that_is_no_template_is_refused(write: Write, tmp_path: Path) -> 
         write(SAMPLES / "politics.xlsx", template="artcle")
 
 
+@thorough
 def test_the_same_input_gives_the_same_bytes(tmp_path: Path) -> None:
     program = (
         "import sys, attn_xl\n"
