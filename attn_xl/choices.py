@@ -131,10 +131,11 @@ class Optimizer(str, Enum):
 
 
 class Norm(str, Enum):
-    """The position of the norm in a layer: after each sublayer or before it."""
+    """The position of the norm in a layer: after each sublayer, before it, or nowhere."""
 
     post = "post"
     pre = "pre"
+    none = "none"
 
 
 class NormVariance(str, Enum):

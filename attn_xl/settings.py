@@ -70,6 +70,8 @@ __all__ = [
     "Transform",
 ]
 
+NORMED = ("norm=post", "norm=pre")
+"""What the choices of a norm need: that there is one."""
 IN_ATTENTION = (Positions.learned, Positions.rotary, Positions.alibi)
 """Positions for models with attention only."""
 OVERVIEW, OPTIONS, COMPARE, CANVAS, BATCH = "Overview", "Options", "Compare", "Canvas", "Batch"
@@ -184,6 +186,13 @@ class Settings:
         int,
         models=ATTENTION,
         needs=("heads",),
+        within=COUNT,
+    )
+    cross_heads: int | None = _choice(
+        None,
+        "Number of heads of the attention to the encoder's output (cross-attention), if not --heads.",
+        int,
+        models=(Model.decoder, Model.encoder_decoder),
         within=COUNT,
     )
     heads_as_sheets: bool = _choice(
@@ -351,29 +360,39 @@ class Settings:
     )
     norm: Norm = _choice(
         Norm.post,
-        "The norm's place: after a sublayer or before it.",
+        "The norm's place: after a sublayer or before it, or none.",
         models=STACKS,
+    )
+    skip: bool = _choice(
+        True, "Add what a sublayer reads to what it makes (skip connection).", models=STACKS
+    )
+    feed_forward: bool = _choice(
+        True, "Follow attention with a feed-forward network in each layer.", models=STACKS
     )
     norm_type: NormType = _choice(
         NormType.layer,
         "Subtract the mean and divide by the standard deviation (layer), or divide by the root mean "
         "square (rms).",
         models=(*STACKS, Model.norm),
+        needs=NORMED,
     )
     norm_variance: NormVariance = _choice(
         NormVariance.population,
         "Divide the variance in a norm by n (population) or by n - 1 (sample).",
         models=(*STACKS, Model.norm),
+        needs=NORMED,
     )
     norm_epsilon: NormEpsilon = _choice(
         NormEpsilon.inside,
         "Add epsilon to the variance (inside the root) or to the standard deviation (outside).",
         models=(*STACKS, Model.norm),
+        needs=NORMED,
     )
     activation: Activation = _choice(
         Activation.relu,
         "The feed-forward network's function. swiglu, geglu and geglu-tanh multiply by a gate, W_G.",
         models=(*STACKS, Model.feed_forward),
+        needs=("feed_forward",),
     )
     bidirectional: bool = _choice(
         False, "Read the sentence from both ends, and place the states side by side.", models=RECURRENT
@@ -394,6 +413,7 @@ class Settings:
         1e-5,
         "A small number that keeps a norm from dividing by 0.",
         models=(*STACKS, Model.norm),
+        needs=NORMED,
         cell="epsilon",
         within=BETWEEN,
     )
@@ -695,9 +715,11 @@ class Settings:
                 raise CallError(f"--{choice.name.replace('_', '-')} {why}")
 
     def _meets(self, need: str) -> bool:
-        """Whether a setting has the value in `name=value`, or differs from its default."""
+        """Whether a setting is on, has the value in `name=value`, or differs from its default."""
         name, _, wanted = need.partition("=")
         value = getattr(self, name)
+        if isinstance(value, bool):
+            return value
         return value == wanted if wanted else self._differs(name)
 
     def _differs(self, name: str) -> bool:

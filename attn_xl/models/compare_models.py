@@ -309,13 +309,17 @@ def _stack(
     decoder."""
     d, m = size["d"], size["m"]
     layers = (own.decoder_layers if crossing else own.encoder_layers) or own.layers
-    order = n * n * d + n * d * m
-    work = 4 * n * d * d + 2 * n * n * d + 2 * n * d * m
-    weights = 4 * d * d + 2 * d * m + 4 * d  # with the norms after both sublayers
+    order, work, weights = n * n * d, 4 * n * d * d + 2 * n * n * d, 4 * d * d
+    if own.feed_forward:
+        order, work, weights = order + n * d * m, work + 2 * n * d * m, weights + 2 * d * m
+    normed = own.norm is not Norm.none
+    if normed:  # after each sublayer
+        weights = weights + 2 * (1 + own.feed_forward) * d
     if crossing:
         s = size["s"]
         order, work = order + n * s * d, work + 2 * n * d * d + 2 * s * d * d + 2 * n * s * d
-        weights = weights + 4 * d * d + 2 * d
+        weights = weights + 4 * d * d
+        weights = weights + 2 * d if normed else weights
     last = 2 * d if own.norm is Norm.pre else None  # a norm after all layers
     each = [order, work, weights] if layers == 1 else [layers * x for x in (order, work, weights)]
     return each if last is None else [*each[:2], each[2] + last]

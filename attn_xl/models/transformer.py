@@ -48,7 +48,9 @@ class Architecture:
         encoder_layers, decoder_layers: the number of layers of each stack; `layers` if None.
         hidden: width of the feed-forward network if its weights are generated.
         kv_heads: the number of heads of keys and values; `heads` if None.
-        norm: "post" (the paper's): after the sum; "pre": before each sublayer.
+        cross_heads: the number of heads of the attention to the encoder's output; `heads` if None.
+        norm: "post" (the paper's): after the sum; "pre": before each sublayer; "none".
+        skip, feed_forward: whether a sublayer adds what it reads, and whether a layer has a network.
         norm_type: "layer", or "rms": divided by the root mean square.
         norm_variance: "population", divided by n, or "sample", by n - 1.
         norm_epsilon: where to add epsilon: "inside" the root, to the variance, or "outside".
@@ -67,11 +69,14 @@ class Architecture:
     epsilon: Matrix
     heads: int = 1
     kv_heads: int | None = None
+    cross_heads: int | None = None
     layers: int = 1
     encoder_layers: int | None = None
     decoder_layers: int | None = None
     hidden: int = 0
-    norm: Literal["post", "pre"] = "post"
+    norm: Literal["post", "pre", "none"] = "post"
+    skip: bool = True
+    feed_forward: bool = True
     norm_type: Literal["layer", "rms"] = "layer"
     norm_variance: Literal["population", "sample"] = "population"
     norm_epsilon: Literal["inside", "outside"] = "inside"
@@ -221,12 +226,13 @@ def network(x: Matrix, a: Architecture, part: Part = WHOLE) -> Matrix:
 
 def _sublayer(x: Matrix, run: Sublayer, a: Architecture, part: Part, number: int) -> Matrix:
     """A sublayer with its skip connection and norm. Post: norm(x + run(x)). Pre: x + run(norm(x)).
-    Dropout is of what `run` makes."""
+    Without a skip connection: norm(run(x)). Dropout is of what `run` makes."""
     here = part.numbered(number)
     made = run(norm(x, a, here, "Norm before the step") if a.norm == "pre" else x)
     made = dropped(made, a.dropout, steps.RESIDUAL_MASK, steps.RESIDUAL, here)
-    total = (_beside(x, made, a) + made).as_step(steps.SKIP, here)
-    return total if a.norm == "pre" else norm(total, a, here, "Add and norm")
+    total = (_beside(x, made, a) + made).as_step(steps.SKIP, here) if a.skip else made
+    which = "Add and norm" if a.skip else "Norm after the step"
+    return norm(total, a, here, which) if a.norm == "post" else total
 
 
 def _beside(x: Matrix, made: Matrix, a: Architecture) -> Matrix:
@@ -234,14 +240,16 @@ def _beside(x: Matrix, made: Matrix, a: Architecture) -> Matrix:
     return x if len(x.rows) == len(made.rows) else a.live.of_words(x)
 
 
-def attention(x: Matrix, memory: Matrix, a: Architecture, how: Attending | None, part: Part) -> Matrix:
+def attention(
+    x: Matrix, memory: Matrix, a: Architecture, how: Attending | None, part: Part, heads: int = 0
+) -> Matrix:
     """Multi-head attention of x (n, d) to memory (m, d)."""
     return multi_head_attention(
         x,
         memory,
         a.weights,
-        a.heads,
-        kv_heads=a.kv_heads,
+        heads or a.heads,
+        kv_heads=None if heads else a.kv_heads,
         attending=how,
         part=part,
         live=a.live,
@@ -254,7 +262,8 @@ def encoder_layer(x: Matrix, a: Architecture, part: Part) -> Matrix:
     def attend(y: Matrix) -> Matrix:
         return attention(y, y, a, a.attending, part)
 
-    return _sublayer(_sublayer(x, attend, a, part, 1), lambda y: network(y, a, part), a, part, 2)
+    x = _sublayer(x, attend, a, part, 1)
+    return _sublayer(x, lambda y: network(y, a, part), a, part, 2) if a.feed_forward else x
 
 
 def decoder_layer(x: Matrix, memory: Matrix | None, a: Architecture, part: Part) -> Matrix:
@@ -268,22 +277,22 @@ def decoder_layer(x: Matrix, memory: Matrix | None, a: Architecture, part: Part)
     def cross(y: Matrix) -> Matrix:
         assert memory is not None
         here, how = part.within(steps.CROSS), a.crossing or a.attending
-        return attention(y, memory, a, how, here)
+        return attention(y, memory, a, how, here, a.cross_heads or 0)
 
     def think(y: Matrix) -> Matrix:
         return network(y, a, part)
 
-    if memory is None:
-        return _sublayer(_sublayer(x, attend, a, part, 1), think, a, part, 2)
-    x = _sublayer(_sublayer(x, attend, a, part, 1), cross, a, part, 2)
-    return _sublayer(x, think, a, part, 3)
+    sublayers = [attend, *([cross] if memory is not None else []), *([think] if a.feed_forward else [])]
+    for number, sublayer in enumerate(sublayers, 1):
+        x = _sublayer(x, sublayer, a, part, number)
+    return x
 
 
 def encoder(x: Matrix, a: Architecture) -> Matrix:
     """All layers of the encoder, (n, d) to (n, d), after a norm of the embeddings if its weights are
     given."""
     stack = WHOLE.within(steps.ENCODER)
-    if a.weights.named(stack.numbered(1).name(steps.GAMMA.symbol)):
+    if a.norm != "none" and a.weights.named(stack.numbered(1).name(steps.GAMMA.symbol)):
         x = norm(x, a, stack.numbered(1), "Norm of the embeddings")
     x = _layers(x, a.encoder_layers or a.layers, stack.in_layer, a, encoder_layer)
     return _last_norm(x, a, stack)
@@ -334,7 +343,7 @@ def _layers(
 
 def _last_norm(x: Matrix, a: Architecture, stack: Part) -> Matrix:
     """The norm after the last layer, with pre-norm or if its weights are given."""
-    if a.norm == "pre" or stack.name(steps.GAMMA.symbol) in a.weights:
+    if a.norm == "pre" or (a.norm == "post" and stack.name(steps.GAMMA.symbol) in a.weights):
         return norm(x, a, stack, "Norm after the last layer")
     return x
 

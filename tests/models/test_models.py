@@ -92,6 +92,9 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "decoder-only": {"model": Model.decoder_only, "heads": 2},
     "layers by stack": {"model": Model.encoder_decoder, "memory": "two", "encoder_layers": 2},
     "residual dropout": {"model": Model.encoder, "residual_dropout": 0.25, "positions": "sinusoidal"},
+    "block of attention": {"model": Model.encoder, "feed_forward": False, "residual_dropout": 0.25},
+    "no skip, no norm": {"model": Model.decoder, "memory": "two", "skip": False, "norm": Norm.none},
+    "cross-heads": {"model": Model.encoder_decoder, "memory": "two", "heads": 2, "cross_heads": 3},
     "sample variance": {"model": Model.encoder, "norm_variance": "sample"},
     "epsilon outside": {"model": Model.encoder, "norm_epsilon": "outside", "epsilon": 0.01},
     "softmax": {"model": Model.softmax, "temperature": 0.5},
@@ -135,6 +138,73 @@ def test_every_variant_recalculates(name: str, make: Make, tmp_path: Path, kept:
         if cell.hyperlink
     }
     assert linked == {sheet.name for sheet in layout.sheets} - {"Overview"}
+
+
+def _plain_layer(x: np.ndarray, memory: Any, w: dict[str, np.ndarray], s: Settings) -> np.ndarray:
+    """A layer of an encoder, or of a decoder with memory, part by part."""
+
+    def attention(x: np.ndarray, m: np.ndarray, part: str, heads: int, causal: bool) -> np.ndarray:
+        q, k, v = (of @ w[f"{part}W_{p}"] for of, p in zip((x, m, m), "QKV"))
+        outputs = []
+        for own in zip(*(np.split(one, heads, axis=1) for one in (q, k, v))):
+            if causal:  # each word by itself, with those before it
+                a, b, c = own
+                rows = [naive_attention(a[i : i + 1], b[: i + 1], c[: i + 1])[1] for i in range(len(a))]
+                outputs.append(np.vstack(rows))
+            else:
+                outputs.append(naive_attention(*own)[1])
+        return np.hstack(outputs) @ w[f"{part}W_O"]
+
+    def normed(x: np.ndarray) -> np.ndarray:
+        centred = x - x.mean(axis=1, keepdims=True)
+        return np.asarray(centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + s.epsilon))
+
+    def network(x: np.ndarray) -> np.ndarray:
+        return np.asarray(np.maximum(x @ w["W_1"], 0) @ w["W_2"])
+
+    heads, cross = s.heads or 1, s.cross_heads or s.heads or 1
+    if memory is None:
+        parts = [lambda y: attention(y, y, "", heads, False)]
+    else:
+        parts = [lambda y: attention(y, y, "Self.", heads, True),
+                 lambda y: attention(y, memory, "Cross.", cross, False)]  # fmt: skip
+    for part in [*parts, *([network] if s.feed_forward else [])]:
+        made = part(normed(x) if s.norm is Norm.pre else x)
+        total = x + made if s.skip else made
+        x = normed(total) if s.norm is Norm.post else total
+    return normed(x) if s.norm is Norm.pre else x
+
+
+def test_a_layer_has_the_parts_that_it_is_asked_for() -> None:
+    """200 layers of an encoder or a decoder, with and without each part, against plain loops."""
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        n, m, d = (int(k) for k in rng.integers(1, 5, 3) * (1, 1, 2))
+        decodes = bool(seed % 2)
+        settings = Settings(
+            model=Model.decoder if decodes else Model.encoder,
+            memory="memory" if decodes else None,
+            heads=int(rng.choice([h for h in (1, 2, 4) if d % h == 0])),
+            cross_heads=int(rng.choice([1, 2])) if decodes and rng.integers(2) else None,
+            norm=Norm(rng.choice(["post", "pre", "none"])),
+            skip=bool(rng.integers(2)),
+            feed_forward=bool(rng.integers(2)),
+        )
+        x, memory = rng.normal(size=(n, d)), rng.normal(size=(m, d))
+        attentions = ("Self.", "Cross.") if decodes else ("",)
+        w = {f"{part}W_{p}": rng.normal(size=(d, d)) for part in attentions for p in "QKVO"}
+        w |= (
+            {"W_1": rng.normal(size=(d, 3)), "W_2": rng.normal(size=(3, d))}
+            if settings.feed_forward
+            else {}
+        )
+        stack = "Dec1." if decodes else "Enc1."
+        tables = {"x": x, **({"memory": memory} if decodes else {}),
+                  **{f"{stack}{name}": value for name, value in w.items()}}  # fmt: skip
+        (graph,) = attend(read_tables(tables), settings).values()
+        wanted = _plain_layer(x, memory if decodes else None, w, settings)
+        *_, last = (node for node in graph.values() if not node.helper and node.shape == wanted.shape)
+        assert np.allclose(last.values, wanted, rtol=1e-12, atol=1e-12), settings
 
 
 def test_one_word_alone(make: Make, tmp_path: Path) -> None:
