@@ -131,6 +131,22 @@ def test_learning_opens_on_what_changed(tmp_path: Path) -> None:
     assert openpyxl.load_workbook(tmp_path / "w.xlsx").worksheets[0]._charts[-1].ser
 
 
+def test_positions_open_on_their_waves(tmp_path: Path) -> None:
+    graph = written(SAMPLES / "positions.xlsx", tmp_path / "w.xlsx", model="positions")["sentence"]
+    verify(tmp_path / "w.xlsx")
+    book = openpyxl.load_workbook(tmp_path / "w.xlsx")
+    for name in ("Overview", "Positions"):
+        first = [float(point.v) for point in book[name]._charts[-1].ser[0].val.numRef.numCache.pt]
+        assert first == pytest.approx(np.sin(np.arange(7)).tolist(), abs=1e-12)
+        scales = [
+            rule.colorScale for cells in book[name].conditional_formatting for rule in cells.rules
+        ]
+        assert any([end.val for end in scale.cfvo] == [-1, 0, 1] for scale in scales if scale)
+    shown = openpyxl.load_workbook(tmp_path / "w.xlsx", data_only=True)["Overview"]
+    numbers = {cell.value for row in shown.iter_rows() for cell in row}
+    assert set(graph["Positions"].values.flat) <= numbers
+
+
 def test_a_classifier_opens_on_the_class_of_each_sentence(tmp_path: Path) -> None:
     rows = table(np.array([[1.0, -1.0], [0.5, 2.0]]), ["{word}", "cat"])
     sheets = {"a{b}": rows, "b": rows[:2], "Labels": [["a{b}", "up"], ["b", "down"]]}

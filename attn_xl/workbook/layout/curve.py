@@ -1,4 +1,4 @@
-"""The chart of learning: the loss, and the probability of the right answers, after each step."""
+"""Charts of columns: the loss after each step of learning, how far a model sees, positions."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from math import isnan
 from attn_xl.graph.node import Numbers
 from attn_xl.models.compare_models import DISTANCE
 from attn_xl.models.learning_steps import CERTAINTY, CURVE
+from attn_xl.models.steps import POSITIONS
 from attn_xl.spreadsheets.addresses import Place
 
 from .layout import Layout, Sheet
@@ -17,20 +18,21 @@ from .placed import Block
 GAP = 2
 """Columns between the numbers and their chart."""
 ROWS_OF_CHART = 18
-CURVES = CURVE, CERTAINTY, DISTANCE
+MOST_WAVES = 8
+CURVES = CURVE, CERTAINTY, DISTANCE, POSITIONS
 SYMBOLS = {step.symbol for step in CURVES}
 
 
 def with_curve(layout: Layout) -> Layout:
-    """A layout with a chart beside each curve of learning; one without curves is returned unchanged."""
+    """A layout with a chart beside each curve; one without curves is returned unchanged."""
     if not any(map(is_curve, layout.blocks.values())):
         return layout
     return replace(layout, sheets=tuple(_with_charts(sheet, layout) for sheet in layout.sheets))
 
 
 def is_curve(block: Block) -> bool:
-    """Whether it is a column of numbers that is drawn as a line."""
-    step = block.node.step
+    """Whether it is a column of numbers that is drawn as a line, with its labels beside it."""
+    step = block.node.step if block.labelled else None
     return step is not None and step.symbol in SYMBOLS and step in CURVES and len(block.node) > 1
 
 
@@ -61,11 +63,15 @@ def chart_of(block: Block, values: Numbers, row: int, column: int) -> Chart:
             numbers=tuple(None if isnan(x) else float(x) for x in values[:, number]),
             names=node.rows,
         )
-        for number, title in enumerate(node.columns)
+        for number, title in enumerate(node.columns[:MOST_WAVES])
     )
     if len(series) == 1:
         title, steps = node.columns[0].capitalize(), "steps"
         most = 1.0 if node.is_step(CERTAINTY) else 0.0  # a share
         return Chart("line", title, row, column, series, steps, legend=False, most=most)
+    if node.is_step(POSITIONS):
+        title = "Positions: a wave for each dimension"
+        series = tuple(replace(one, title=f"{n}: {one.title}") for n, one in enumerate(series, 1))
+        return Chart("line", title, row, column, series, "position")
     title, distance = "Influence on the last word", "words back"
     return Chart("line", title, row, column, series, distance, most=1.0)

@@ -251,8 +251,9 @@ class _Overview:
 
     def _curves(self, row: int) -> int:
         """The chart of the loss, or of how far back each model sees."""
+        looks = any(panel.kind == "share" for view in self._views for panel in view.panels)
         for block in self._layout.blocks.values():
-            if is_curve(block):
+            if is_curve(block) and not (looks and block.node.is_step(steps.POSITIONS)):
                 self.charts.append(chart_of(block, self._layout.values(block.node), row, 2))
                 return row + ROWS_OF_CURVE
         return row
@@ -619,7 +620,8 @@ def _look(panel: Panel, block: Block) -> dict[str, Any]:
     or --decimals says so."""
     look: dict[str, Any] = {"style": TILE, "align": "center"}
     if panel.kind == "change":
-        return {**look, "number_format": CHANGE}
+        signed = not block.node.is_step(steps.POSITIONS)
+        return {**look, "number_format": CHANGE if signed else PLAIN}
     if panel.kind == "share" and panel.width > MOST_WORDS:
         return {**look, "number_format": NO_NUMBER}
     plain = {"share": SHARE}.get(panel.kind, PLAIN)

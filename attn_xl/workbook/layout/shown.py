@@ -94,6 +94,8 @@ def _view(layout: Layout, group: str) -> Iterator[View]:
     looks = [block for block in looks if block.node.columns == looks[-1].node.columns]
     panels = [Panel("number", [inputs[:1]])] * bool(inputs)
     panels += [Panel("share", [looks[:MOST_CHOICES]])] * bool(looks)
+    waves = [b for b in by_word if b.node.step == steps.POSITIONS and not looks]
+    panels += [Panel("change", [waves[:1]])] * bool(waves)
     panels += [] if compared else _result(own, by_word)
     panels = [one for one in panels if one.kind in ("share", "best") or one.width <= MOST_DIMS]
     if panels and len(words) <= MOST_ROWS and max(panel.width for panel in panels) <= MOST_ROWS:

@@ -17,6 +17,7 @@ from openpyxl.worksheet.pagebreak import Break
 from openpyxl.worksheet.properties import PageSetupProperties
 
 from attn_xl.models.learning_steps import MOVED
+from attn_xl.models.steps import POSITIONS
 from attn_xl.records import changed
 from attn_xl.spreadsheets.addresses import (
     MAX_LITERAL,
@@ -65,6 +66,8 @@ CENTIMETRE = 72 / 2.54
 """Points."""
 DARK = 0.85
 """The share of a colour scale from which numbers are white."""
+AROUND_ZERO = MOVED, POSITIONS
+"""Steps with a colour scale on both sides of 0."""
 LESS_TO_MORE = "FF2166AC", "FFFFFFFF", "FFB35806"
 """Blue for less, orange for more: told apart by colour-blind readers, too."""
 MOST_SHRUNK = 1.4
@@ -174,7 +177,9 @@ class _SheetWriter:
     def _note(self) -> str:
         note = self._sheet.note
         if self._sheet.blocks and self._scaled(self._sheet.main):
-            note += " " + "The darkest cell holds the largest number."
+            around_zero = self._sheet.main.node.step in AROUND_ZERO
+            what = "number furthest from 0" if around_zero else "largest number"
+            note += f" The darkest cell holds the {what}."
         return note
 
     def _text(self, row: int, column: int, text: str, style: str) -> Any:
@@ -189,12 +194,12 @@ class _SheetWriter:
             self._text(*caption, block.caption, "attn note")
         blanks = self._layout.blanks  # a colour scale would hide the marks of a corrected exercise
         if self._scaled(block) and not (blanks.filled and block.node in blanks.open):
-            end, diverging = self._layout.scale_end(block.node), block.node.step == MOVED
+            end, diverging = self._layout.scale_end(block.node), block.node.step in AROUND_ZERO
             self._colour_scale(block.place.range, end, diverging=diverging)
 
     def _scaled(self, block: Block) -> bool:
         """Whether it has a colour scale; not where its colours mark right and wrong answers."""
-        return (block.node.role == "attention" or block.node.step == MOVED) and not any(
+        return (block.node.role == "attention" or block.node.step in AROUND_ZERO) and not any(
             tint.range == block.place.range for tint in self._extras.tints
         )
 
