@@ -44,6 +44,7 @@ class Model(str, Enum):
     classify = "classify"
     masked = "masked-language-model"
     similarity = "similarity"
+    spread = "spread"
     cnn = "cnn"
     rnn = "rnn"
     lstm = "lstm"
@@ -95,7 +96,7 @@ RECURRENT = (Model.rnn, Model.lstm, Model.gru)
 """Models that read word after word."""
 LANGUAGE = (Model.decoder_only, Model.masked)
 """Models that predict words."""
-BLOCKS = (Model.softmax, Model.norm, Model.feed_forward, Model.positions)
+BLOCKS = (Model.softmax, Model.norm, Model.feed_forward, Model.positions, Model.spread)
 """Models of a single step."""
 
 

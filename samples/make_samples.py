@@ -98,6 +98,14 @@ def weights(name: str, rows: int, columns: int) -> list[Row]:
     return [[rng.choice((-1, -0.5, 0, 0.5, 1)) for _ in range(columns)] for _ in range(rows)]
 
 
+def drawn(rows: int, columns: int, seed: int) -> list[Row]:
+    """Vectors of random numbers of mean 0 and variance 1."""
+    rng = random.Random(seed)
+    head = ["", *(f"d{j}" for j in range(1, columns + 1))]
+    return [head, *([f"v{i}", *(round(rng.gauss(0, 1), 2) for _ in range(columns))]
+                    for i in range(1, rows + 1))]  # fmt: skip
+
+
 def layer(at: str, parts: tuple[str, ...], d: int, hidden: int, norms: int) -> Sheets:
     """All weights of a layer of width d."""
     shapes: dict[str, tuple[int, int]] = {}
@@ -327,6 +335,7 @@ VARIANTS: dict[str, Sheets] = {
         "beta": [[0, 0, 0.5, 0]],
         "Settings": settings(model="norm", norm_variance="sample", norm_epsilon="outside"),
     },
+    "spread": {"vectors": drawn(31, 64, 1), "Settings": settings(model="spread")},
     "feed-forward": {
         "sentence": words("the cat sat", FOUR, 5),
         "W_1": [[0.45, -0.5, 1], [1, 0.25, -0.5], [-0.5, 0.75, 0.35], [0, 1, -0.25]],

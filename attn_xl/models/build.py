@@ -63,6 +63,7 @@ from .recurrent import gru, lstm, recurrent, rnn
 from .relative import Alibi, Rotary
 from .sentence_vector import pooled, transformed, unit
 from .similarity import similarity
+from .spread import spread
 from .transformer import (
     NEXT_WORDS,
     Architecture,
@@ -86,6 +87,7 @@ TITLES = {
     Model.feed_forward: "Feed-forward network",
     Model.positions: "Positions",
     Model.similarity: "Similarity",
+    Model.spread: "The spread of dot products",
     Model.classify: "Classifier",
     Model.masked: "Masked language model",
     Model.cnn: "Convolution",
@@ -109,7 +111,7 @@ MASKED_WORDS = Predicting(encoder_steps.LOGITS, encoder_steps.PROBABILITIES, enc
 """The words that belong in each place."""
 IN_SCORES = (Positions.rotary, Positions.alibi)
 """Positions that attention sees in its scores."""
-WEIGHTLESS = (Model.similarity, Model.softmax, Model.positions)
+WEIGHTLESS = (Model.similarity, Model.softmax, Model.positions, Model.spread)
 """Models without weights: weights in a file are ignored, with a remark."""
 
 
@@ -826,6 +828,7 @@ MODELS: dict[Model, Callable[[Run, str, Matrix], Results]] = {
     Model.feed_forward: lambda run, _, x: _both(network(x, run.architecture)),
     Model.positions: lambda run, _, x: _both(x),
     Model.similarity: lambda run, _, x: (similarity(x), x),
+    Model.spread: lambda run, _, x: (spread(x), x),
     Model.classify: lambda run, name, x: run.classes(name, x),
     Model.cnn: lambda run, _, x: run.convolution(x),
     Model.rnn: lambda run, _, x: _both(

@@ -207,6 +207,22 @@ def test_a_layer_has_the_parts_that_it_is_asked_for() -> None:
         assert np.allclose(last.values, wanted, rtol=1e-12, atol=1e-12), settings
 
 
+def test_the_spread_of_dot_products_grows_like_the_root_of_d(tmp_path: Path) -> None:
+    tables = read_tables(SAMPLES / "spread.xlsx")
+    computation = attend(tables)
+    x, table = tables.sentences["vectors"].values, computation["vectors"]["Spread"].values
+    for d in (1, 2, 17, 64):
+        dots = [sum(a * b for a, b in zip(one[:d], other[:d])) for one, other in zip(x, x[1:])]
+        deviation = math.sqrt(sum((k - sum(dots) / 30) ** 2 for k in dots) / 29)
+        wanted = [deviation, math.sqrt(d), deviation / math.sqrt(d)]
+        assert table[d - 1].tolist() == pytest.approx(wanted, rel=1e-12)
+    assert (np.abs(table[8:, 2] - 1) < 0.3).all()  # as drawn
+    write_workbook(computation, tmp_path / "w.xlsx")
+    check(tmp_path / "w.xlsx")
+    with pytest.raises(InputError, match="at least 3 words, not 2"):
+        attend(read_tables({"s": np.eye(2)}), Settings(model=Model.spread))
+
+
 def test_one_word_alone(make: Make, tmp_path: Path) -> None:
     source = make({"s": table(normal(1, 3), ["alone"])})
     for number, options in enumerate(

@@ -443,6 +443,7 @@ def test_a_block_has_its_own_steps_only(model: Model, tables: Tables) -> None:
         Model.norm: ["Input", "epsilon", "Norm.Mean", "Norm.Variance", "Norm"],
         Model.feed_forward: ["Input", "W_1", "Hidden", "Activated", "W_2", "FeedForward"],
         Model.positions: ["Input", "Positions", "Embedded"],
+        Model.spread: ["Input", "Products", "Dots", "Spread.Variance", "Spread.Count", "Spread"],
     }[model]
     assert sorted(graph) == sorted(steps)
 

@@ -8,7 +8,7 @@ from math import isnan
 from attn_xl.graph.node import Numbers
 from attn_xl.models.compare_models import DISTANCE
 from attn_xl.models.learning_steps import CERTAINTY, CURVE
-from attn_xl.models.steps import POSITIONS
+from attn_xl.models.steps import POSITIONS, SPREAD
 from attn_xl.spreadsheets.addresses import Place
 
 from .layout import Layout, Sheet
@@ -19,7 +19,7 @@ GAP = 2
 """Columns between the numbers and their chart."""
 ROWS_OF_CHART = 18
 MOST_WAVES = 8
-CURVES = CURVE, CERTAINTY, DISTANCE, POSITIONS
+CURVES = CURVE, CERTAINTY, DISTANCE, POSITIONS, SPREAD
 SYMBOLS = {step.symbol for step in CURVES}
 
 
@@ -73,5 +73,8 @@ def chart_of(block: Block, values: Numbers, row: int, column: int) -> Chart:
         title = "Positions: a wave for each dimension"
         series = tuple(replace(one, title=f"{n}: {one.title}") for n, one in enumerate(series, 1))
         return Chart("line", title, row, column, series, "position")
+    if node.is_step(SPREAD):
+        title = "The spread of dot products grows like √d"
+        return Chart("line", title, row, column, series, "dimensions")
     title, distance = "Influence on the last word", "words back"
     return Chart("line", title, row, column, series, distance, most=1.0)

@@ -228,6 +228,8 @@ def _place(
     """Place a matrix to the right of the last one (`beside`: its helper, or its step), or below all
     blocks, of up to `widest` columns. A helper has no row labels where they would repeat others."""
     before = blocks[-1] if blocks else None
+    if before is not None and before.place.rows == 1 < len(node.rows):  # a row goes above
+        beside = False
     line = [block for block in blocks if before and block.place.row == before.place.row]
     repeats = beside and line and (node.scalar or node.rows == line[0].node.rows)
     labelled = not node.helper or not repeats
