@@ -105,6 +105,8 @@ class Backbone(str, Enum):
 
     attention = "attention"
     encoder = "encoder"
+    rnn = "rnn"
+    gru = "gru"  # not lstm, whose W_c has the name of a classifier's W_C
 
 
 class Pooling(str, Enum):
@@ -112,6 +114,7 @@ class Pooling(str, Enum):
 
     mean = "mean"
     first = "first"
+    last = "last"
     pooler = "pooler"
     """the first word's through a layer of its own: tanh(x W_pool + b_pool)"""
 

@@ -203,14 +203,15 @@ class Settings:
     )
     backbone: Backbone = _choice(
         Backbone.attention,
-        "What a classifier reads a sentence with: one self-attention, or an encoder.",
+        "What a classifier reads a sentence with: one self-attention, an encoder, or a recurrent "
+        "network.",
         models=(Model.classify,),
     )
     pooling: Pooling | None = _choice(
         None,
-        "One vector for the sentence. The mean of its words' vectors, the first word's, or the "
-        "first word's through a layer of its own (pooler). A classifier takes the mean by "
-        "default, an encoder adds none.",
+        "One vector for the sentence. The mean of its words' vectors, the first word's, the last "
+        "word's, or the first word's through a layer of its own (pooler). A classifier takes the "
+        "mean by default, or the last word's of a recurrent network; an encoder adds none.",
         Pooling,
         models=(Model.classify, Model.encoder),
     )
@@ -674,11 +675,13 @@ class Settings:
         """
         choice = _field(name)
         models: tuple[Model, ...] = choice.metadata["models"]
-        if self.model.kind not in models:
+        reads = self.body in RECURRENT and self.body in models  # of a classifier, too
+        if self.model.kind not in models and not reads:
             return f"belongs to --model {_either(models)}, not to --model {self.model}."
-        of_encoder = Model.encoder in models and Model.attention not in models and name != "pooling"
-        if self.model.kind is Model.classify and self.body is Model.attention and of_encoder:
-            return "has no effect without --backbone encoder."
+        if self.model.kind is Model.classify and self.body not in models:
+            backbones = [one.value for one in Backbone if Model(one.value) in models]
+            if backbones and name != "pooling":
+                return f"has no effect without --backbone {_either(backbones)}."
         typed = name == "normalize" and self.normalize is Normalize.sum  # of scores
         if self.attention is not None and name in _OF_SCORES and not typed:
             return "has no effect with --attention: the weights are given, and no scores are computed."

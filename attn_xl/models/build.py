@@ -24,6 +24,7 @@ from attn_xl.settings import (
     BLOCKS,
     CELLS,
     OVERVIEW,
+    RECURRENT,
     Formulas,
     Model,
     Normalize,
@@ -439,6 +440,8 @@ class Run:
         if s.model is Model.encoder_decoder:
             yield Attended(encoder, encoder_layers, looked_at, looked_at)
         for x in self.inputs.values():
+            if s.body in RECURRENT:
+                continue
             if s.body.kind is Model.attention:
                 yield Attended(WHOLE, 0, x.rows, looked_at or x.rows)
             elif s.body is Model.encoder:
@@ -743,7 +746,11 @@ class Run:
             InputError: if the classes have no names.
         """
         s = self.settings
-        words = self.attention(name, x) if s.body is Model.attention else encoder(x, self.architecture)
+        if s.body is Model.encoder:
+            words = encoder(x, self.architecture)
+        else:
+            words = MODELS[s.body](self, name, x)[-1]
+        usual = Pooling.last if s.body in RECURRENT else Pooling.mean
         known = self.answers.classes
         w_c = self.weights.matrix(steps.W_C, WHOLE, words.columns, len(known) or 2, known)
         table = self.tables.weights.get(steps.W_C.symbol)
@@ -759,7 +766,7 @@ class Run:
                 "or a sheet Labels: in each row a sentence and its class."
             )
         b_c = self.weights.row(steps.BIASES[steps.W_C], WHOLE, w_c.columns)
-        return *classify(self._pooled(name, words, s.pooling or Pooling.mean), w_c, b_c), words
+        return *classify(self._pooled(name, words, s.pooling or usual), w_c, b_c), words
 
     def convolution(self, x: Matrix) -> tuple[Matrix, Matrix, Matrix]:
         """A convolution of one sentence: the pooled result, the result for each word, twice."""
@@ -768,9 +775,12 @@ class Run:
 
     def recurrent(self, network: Callable[..., Matrix], x: Matrix, **options: str) -> Matrix:
         """A recurrent network over one sentence."""
-        s = self.settings
+        s, width = self.settings, self.settings.hidden
+        classes = self.tables.weights.get(steps.W_C.symbol)
+        if s.model.kind is Model.classify and classes is not None:  # which read the states
+            width = width or classes.shape[0] // (1 + s.bidirectional)
         return recurrent(
-            x, network, self.weights, layers=s.layers, bidirectional=s.bidirectional, width=s.hidden,
+            x, network, self.weights, layers=s.layers, bidirectional=s.bidirectional, width=width,
             **options,
         )  # fmt: skip
 

@@ -7,11 +7,22 @@ from dataclasses import replace
 from typing import Any
 
 from attn_xl.errors import CallError, InputError, nearest
-from attn_xl.graph.functions import columns, concat, copy, gather, option, row_maximum
+from attn_xl.graph.functions import (
+    column_maximum,
+    columns,
+    concat,
+    copy,
+    gather,
+    option,
+    row_maximum,
+    row_squares,
+    sqrt,
+)
+from attn_xl.graph.gradients import gradients
 from attn_xl.graph.matrix import Matrix, constant
 from attn_xl.graph.node import Graph
 from attn_xl.graph.step import WHOLE, Part, Recipe, Scope, Step
-from attn_xl.settings import ATTENTION, INFLUENCES, RECURRENT, Model, Norm, Settings
+from attn_xl.settings import ATTENTION, INFLUENCES, RECURRENT, Backbone, Model, Norm, Settings
 from attn_xl.tables.survey import Tables
 
 from . import recipes
@@ -41,6 +52,17 @@ DISTANCE = Step(
         "last, "
         "and divide it by the largest of that row.",
         hint="Common mistake: counting from the first word.",
+    ),
+)
+GRADIENTS = "Gradients"
+LOSS_BY_WORD = Step(
+    "LossByWord",
+    note="How much the loss changes with each word, as a share of the largest. Compare the columns: "
+    "which words does a model learn from, and which are too far away?",
+    recipe=Recipe(
+        do="Take the length of the word's row in the gradient of the input: the root of the sum of its "
+        "squares. Divide it by the largest.",
+        hint="Common mistake: forgetting the root.",
     ),
 )
 COST = Step(
@@ -105,6 +127,7 @@ def compare_models(
     graphs: dict[str, Graph] = {}
     inputs: dict[str, Matrix] = {}
     maps: dict[str, dict[str, Matrix]] = {}
+    learns: dict[str, dict[str, Matrix]] = {}
     remarks, used = list(tables.remarks), set[str]()
     others = {settings[model].memory for model in models}
     for model in models:
@@ -115,14 +138,19 @@ def compare_models(
             x = inputs.setdefault(name, run.inputs[name])
             try:
                 *output, end = run.output(name, x)
+                if run.settings.loss:
+                    output.append(run.answers.loss(name, output[0]))
+                    learns.setdefault(name, {})[model.value] = _by_word(output[-1], x)
                 made, remark = influence(x, end)
             except InputError as error:
                 said = str(error).removeprefix(f"{tables.path}: ")
                 raise InputError(f"{tables.path}, --models {model}: {said}") from None
             maps.setdefault(name, {})[model.value] = made
-            graphs[f"{name}.{model}"] = Graph(*output, made)
+            learned = [learns[name][model.value]] if run.settings.loss else []
+            graphs[f"{name}.{model}"] = Graph(*output, *learned, made)
             remarks += [f"{model}: {remark}"] * bool(remark and f"{model}: {remark}" not in remarks)
         used |= run.weights.used
+    graphs = {f"{name}.{model}": graphs[f"{name}.{model}"] for name in maps for model in maps[name]}
     if len(maps) == 1:
         graphs = {key.rpartition(".")[2]: graph for key, graph in graphs.items()}
     unused = [weight for weight in tables.weights if weight not in used]
@@ -138,6 +166,10 @@ def compare_models(
             "last output, which is 0 or constant."
             for model in blind
         ]
+    for name, of_models in learns.items():
+        shares = replace(concat(list(of_models.values())), columns=tuple(of_models))
+        part = _part("", name if len(maps) > 1 else "")
+        compared.append(shares.as_step(LOSS_BY_WORD, part, sheet=GRADIENTS))
     longest = max(inputs.values(), key=lambda x: len(x.rows))
     memories = [len(tables.sentences[name].rows) for name in others if name is not None]
     costs, unknown = _costs(longest, max(memories, default=0), settings)
@@ -172,8 +204,17 @@ def _settings_of(
         own = {name: value for name, value in given.items() if name not in idle[model]}
         own = {"random_weights": 0, **own, "model": model}
         made = Settings.resolve(own, tables.settings, f"{tables.path}, sheet 'Settings'")
+        if tables.labels and model.value in list(Backbone):  # one task for all: the classes
+            made = replace(made, model=Model.classify, backbone=Backbone(model.value), loss=True)
         found[model] = made if model in WITH_MEMORY else replace(made, memory=None)
     return found
+
+
+def _by_word(loss: Matrix, x: Matrix) -> Matrix:
+    """How much a loss changes with each word of x (n, d), as a share of the largest, (n, 1)."""
+    (gradient,) = gradients(loss, [x])
+    size = sqrt(row_squares(gradient)).in_cells
+    return size / column_maximum(size)
 
 
 def _weights(tables: Tables, settings: Settings) -> SheetWeights:

@@ -25,7 +25,8 @@ def pooled(words: Matrix, name: str, kept: Sequence[int], pooling: Pooling, weig
         words: the vectors of its words, (n, d).
         name: its name, the label of the result.
         kept: the rows of words that do not fill up the sentence.
-        pooling: the mean of the words that are kept, the first word, or tanh(first word W_1 + b_1).
+        pooling: the mean of the words that are kept, the last of them, the first word, or
+            tanh(first word W_1 + b_1).
         weights: the source of `Pooler.W_1`, (d, d), and `Pooler.b_1`.
 
     Source: the first word and its layer as in Devlin et al., "BERT" (2019), 3.2, and its code; the mean
@@ -35,6 +36,8 @@ def pooled(words: Matrix, name: str, kept: Sequence[int], pooling: Pooling, weig
         if len(kept) < len(words.rows):
             words = gather([(words, row) for row in kept], [words.rows[row] for row in kept])
         return replace(column_mean([words]), rows=(name,)).as_step(loss_steps.POOLED)
+    if pooling is Pooling.last:
+        return gather([(words, kept[-1])], [name]).as_step(loss_steps.LAST_WORD)
     first = gather([(words, 0)], [name]).as_step(loss_steps.FIRST_WORD)
     if pooling is Pooling.first:
         return first

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, alike, verify
+from conftest import SAMPLES, alike, thorough, verify
 from judges import Editable
 
 import attn_xl
 from attn_xl.cli.main import main
 from attn_xl.models import influence as module
-from attn_xl.models.compare_models import compare_models
+from attn_xl.models.compare_models import compare_models, models_of
 from attn_xl.settings import Model, Settings
 from attn_xl.workbook.write import write_workbook
 
@@ -131,6 +132,33 @@ def test_models_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     edited = Editable(path)
     edited.set("Costs", 5, 2, 1000)
     assert edited.value("Costs", 12, 4) == 1000 * 1000 * 4  # attention pays for the square of n
+
+
+@thorough
+def test_with_classes_models_are_compared_by_what_they_learn_from(tmp_path: Path) -> None:
+    """The gradient of the loss by word, against central differences."""
+    tables = attn_xl.read_tables(SAMPLES / "learning.xlsx")
+    made = compare_models(tables, models_of(["rnn", "gru", "attention"]), {})
+    write_workbook(made, tmp_path / "out.xlsx")
+    verify(tmp_path / "out.xlsx")
+    assert list(made)[:3] == ["pets.rnn", "pets.gru", "pets.attention"]
+    shares = made.comparison["pets.LossByWord"]
+    assert shares["mouse", "rnn"] < 0.1 < 0.7 < shares["mouse", "attention"]  # it vanishes
+    x, step = tables.sentences["pets"], 1e-6
+    slopes = np.zeros((2, *x.shape))
+    for i, j in np.ndindex(*x.shape):
+        for sign in (1, -1):
+            values = x.values.copy()
+            values[i, j] += sign * step
+            two = {"pets": replace(x, values=values), "desk": tables.sentences["desk"]}
+            labels = {name: tables.labels[name] for name in two}
+            nudged = replace(tables, sentences=two, labels=labels)
+            again = compare_models(nudged, models_of(["rnn", "attention"]), {})
+            for number, model in enumerate(("rnn", "attention")):
+                slopes[number, i, j] += sign * float(again[f"pets.{model}"]["Loss"].values[0, 0])
+    sizes = np.sqrt((slopes**2).sum(axis=2)).T
+    own = shares.values[:, [0, 2]]
+    assert np.allclose(own, sizes / sizes.max(axis=0), rtol=1e-5)
 
 
 def test_a_convolution_ends_at_its_window_and_a_recurrence_fades() -> None:

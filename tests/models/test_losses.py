@@ -133,6 +133,25 @@ def test_a_classifier_may_decide_by_the_first_word_of_an_encoder(make: Make) -> 
         attn_xl.attend(make(classifier()), layers=2)
 
 
+def test_a_classifier_may_read_with_a_recurrent_network() -> None:
+    """200 sentences, read word after word; the last state decides, or the mean of all."""
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        n, d, h = (int(size) for size in rng.integers(1, 6, 3))
+        x, w, u, b, w_c = (rng.normal(size=s) for s in ((n, d), (d, h), (h, h), (1, h), (h, 2)))
+        pooling = str(rng.choice(["last", "mean"]))
+        classes = given(w_c, [f"h{i}" for i in range(h)], ["up", "down"], "W_C").to_pandas()
+        tables = {"s": x, "W_h": w, "U_h": u, "b_h": b, "W_C": classes}
+        (graph,) = attn_xl.attend(tables, model="classify", backbone="rnn", pooling=pooling).values()
+        states, state = [], np.zeros((1, h))
+        for row in x:
+            state = np.tanh(row @ w + state @ u + b)
+            states.append(state)
+        vector = state if pooling == "last" else np.mean(states, axis=0)
+        powers = np.exp(vector @ w_c)
+        assert np.allclose(graph["Probabilities"].values, powers / powers.sum(), rtol=1e-12), seed
+
+
 def test_padding_is_not_among_the_mean(make: Make) -> None:
     x = np.random.default_rng(1).normal(size=(3, 3))
     sheets = classifier(desk=table(x, ["mouse", "or", "<PAD>"]))

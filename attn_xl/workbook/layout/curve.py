@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import isnan
 
 from attn_xl.graph.node import Numbers
-from attn_xl.models.compare_models import DISTANCE
+from attn_xl.models.compare_models import DISTANCE, LOSS_BY_WORD
 from attn_xl.models.learning_steps import CERTAINTY, CURVE
 from attn_xl.models.steps import POSITIONS, SPREAD
 from attn_xl.spreadsheets.addresses import Place
@@ -19,7 +19,7 @@ GAP = 2
 """Columns between the numbers and their chart."""
 ROWS_OF_CHART = 18
 MOST_WAVES = 8
-CURVES = CURVE, CERTAINTY, DISTANCE, POSITIONS, SPREAD
+CURVES = CURVE, CERTAINTY, DISTANCE, LOSS_BY_WORD, POSITIONS, SPREAD
 SYMBOLS = {step.symbol for step in CURVES}
 
 
@@ -76,5 +76,8 @@ def chart_of(block: Block, values: Numbers, row: int, column: int) -> Chart:
     if node.is_step(SPREAD):
         title = "The spread of dot products grows like √d"
         return Chart("line", title, row, column, series, "dimensions")
+    if node.is_step(LOSS_BY_WORD):
+        title = "How much the loss changes with each word"
+        return Chart("line", title, row, column, series, "word", most=1.0)
     title, distance = "Influence on the last word", "words back"
     return Chart("line", title, row, column, series, distance, most=1.0)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from attn_xl.graph.node import Node
 from attn_xl.models import steps
+from attn_xl.models.compare_models import LOSS_BY_WORD
 from attn_xl.models.influence import INFLUENCE
 from attn_xl.settings import OVERVIEW, SETTINGS
 from attn_xl.spreadsheets.addresses import (
@@ -252,10 +253,11 @@ class _Overview:
     def _curves(self, row: int) -> int:
         """The chart of the loss, or of how far back each model sees."""
         looks = any(panel.kind == "share" for view in self._views for panel in view.panels)
-        for block in self._layout.blocks.values():
-            if is_curve(block) and not (looks and block.node.is_step(steps.POSITIONS)):
-                self.charts.append(chart_of(block, self._layout.values(block.node), row, 2))
-                return row + ROWS_OF_CURVE
+        curves = [block for block in self._layout.blocks.values() if is_curve(block)]
+        curves = [one for one in curves if not (looks and one.node.is_step(steps.POSITIONS))]
+        for block in curves[:1] + [one for one in curves if one.node.is_step(LOSS_BY_WORD)][:1]:
+            self.charts.append(chart_of(block, self._layout.values(block.node), row, 2))
+            row += ROWS_OF_CURVE
         return row
 
     def _links(self, row: int) -> int:
@@ -448,7 +450,8 @@ class _Drawing:
         if j >= len(block.node.columns):
             return BLANK
         row = self._place if len(block.node.rows) > 1 else "1"
-        value = float(self._layout.values(block.node)[self._at if row == self._place else 0, j])
+        at = min(self._at, len(block.node.rows) - 1)  # a sentence that is not shown may be shorter
+        value = float(self._layout.values(block.node)[at, j])
         return Option(value, f"INDEX({block.name},{row},{j + 1})")
 
     def _best(self, panel: Panel, left: int) -> Series:

@@ -9,6 +9,7 @@ from attn_xl.graph.step import Step
 from attn_xl.models import loss_steps, steps
 from attn_xl.models.compare_models import DISTANCE
 from attn_xl.models.influence import INFLUENCE
+from attn_xl.models.learning import LEARNING
 from attn_xl.models.learning_steps import AFTER, BEFORE, MOVED
 from attn_xl.text import distinct
 
@@ -67,7 +68,8 @@ def views_of(layout: Layout) -> list[View]:
             View([""], [own[0].node.rows], [Panel(kind, [[b]]) for kind, b in zip(kinds, own)])
             for own in triples
         ]
-    found = [view for group in layout.sentences for view in _view(layout, group)]
+    learned_together = list(layout.sentences) == [LEARNING]
+    found = [v for group in layout.sentences if not learned_together for v in _view(layout, group)]
     if len(found) <= MOST_VIEWS:
         return found
     kinds_of = [[panel.kind for panel in view.panels] for view in found]
