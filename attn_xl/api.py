@@ -23,7 +23,7 @@ from attn_xl.workbook.templates import DEFAULT, find_template
 
 from .errors import AttnXlError, CallError, nearest, wrong_type
 from .outputs import check_ending, check_output, writing
-from .settings import Formulas, Model, Settings
+from .settings import Formulas, Settings
 
 if TYPE_CHECKING:
     from attn_xl.tables.roles import WordsIn
@@ -397,8 +397,7 @@ def write_workbook(
     display = settings or computation.settings or Settings()
     if tables is not None and computation.settings is not None:
         computed_with = computation.settings
-        live = display.formulas is not Formulas.none and computed_with.model is not Model.similarity
-        controls = live and not plain
+        controls = display.formulas is not Formulas.none and not plain
         if computed_with.controls is not controls:
             again = models.attend(tables, replace(computed_with, controls=controls))
             computation = replace(again, tables=tables)

@@ -639,7 +639,7 @@ class Settings:
         result = cls(
             **{name: value for name, value in {**from_workbook, **given}.items() if name not in idle}
         )
-        if result.formulas is Formulas.none or result.model.kind in (*BLOCKS, Model.similarity):
+        if result.formulas is Formulas.none or result.model.kind in BLOCKS:
             result = replace(result, controls=False)  # no formula would refer to them
         if given.get("switches") is not None and not result.controls:
             raise CallError(

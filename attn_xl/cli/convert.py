@@ -61,7 +61,7 @@ def similarity(
     jobs: Jobs = None,
     force: Force = False,
 ) -> None:
-    options = {**options, "model": Model.similarity}
+    options = {**options, "model": Model.similarity, "controls": True}
     write_workbooks(file, output, "similarity", template, force, options, reading, jobs)
 
 

@@ -59,7 +59,7 @@ from .losses import mean_loss
 from .masking import Scoring
 from .multi_head import PerHead, multi_head_attention
 from .own_masks import Attended, OwnMasks
-from .plane import moves
+from .plane import moves, vectors
 from .recurrent import gru, lstm, recurrent, rnn
 from .relative import Alibi, Rotary
 from .sentence_vector import pooled, transformed, unit
@@ -837,7 +837,7 @@ MODELS: dict[Model, Callable[[Run, str, Matrix], Results]] = {
     Model.norm: lambda run, _, x: _both(norm_alone(x, run.architecture)),
     Model.feed_forward: lambda run, _, x: _both(network(x, run.architecture)),
     Model.positions: lambda run, _, x: _both(x),
-    Model.similarity: lambda run, _, x: (similarity(x), x),
+    Model.similarity: lambda run, _, x: (*vectors(x), similarity(x), x),
     Model.spread: lambda run, _, x: (spread(x), x),
     Model.classify: lambda run, name, x: run.classes(name, x),
     Model.cnn: lambda run, _, x: run.convolution(x),

@@ -1,4 +1,4 @@
-"""The positions of words in a plane, before and after attention."""
+"""The positions of words in a plane: before and after attention, or as arrows from the origin."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ DIRECTIONS_STAY = (
     "The directions (principal components) were computed from the original numbers. They do "
     "not change when an input is changed."
 )
+ARROWS = "from x", "to x", "from y", "to y"
+"""An arrow begins at the origin, (0, 0)."""
 MOST_CENTRED = 50
 """Sentences in the mean that centres a projection, at most; a formula takes 255 ranges."""
 DIGITS = 12
@@ -71,6 +73,29 @@ def moves(ends: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
         table = replace(concat(parts), columns=AXES if joined else AXES_APART)
         matrices.append(table.as_step(steps.MOVES, part, note=note, sheet=COMPARE))
     return matrices
+
+
+def vectors(x: Matrix) -> list[Matrix]:
+    """The words as arrows from the origin of a plane, as `Vectors`, (n, 4), with the columns `ARROWS`;
+    none for a single dimension.
+
+    Two dimensions are used directly; more are projected on the two directions in which the vectors are
+    longest, so that the arrows are shorter than the vectors. The directions are fixed numbers.
+
+    Args:
+        x: embeddings, (n, d).
+    """
+    if len(x.columns) < 2:
+        return []
+    plane = x
+    if len(x.columns) > 2:
+        components = principal_components(x.values, 2, centred=False)
+        numbers, axes = np.round(components, DIGITS).T, ("1st", "2nd")
+        plane = x @ given_step(numbers, x.columns, axes, steps.DIRECTIONS)
+    to = [columns(plane, i, i + 1) for i in (0, 1)]
+    origin = 0 * columns(x, 0, 1)
+    table = concat([origin, to[0], origin, to[1]])
+    return [replace(table, columns=ARROWS).as_step(steps.VECTORS, sheet=steps.VECTORS.symbol)]
 
 
 def _of_space(symbol: str, words: str) -> Part:

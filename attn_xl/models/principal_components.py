@@ -113,8 +113,9 @@ def _explained(x: Matrix, projected: Matrix) -> Matrix:
     return share.named(EXPLAINED, "of the total variance", sheet=EXPLAINED)
 
 
-def principal_components(x: Numbers, count: int) -> Numbers:
-    """The first principal components of the rows of `x`, (n, d), as rows, (count, d), each of length 1.
+def principal_components(x: Numbers, count: int, *, centred: bool = True) -> Numbers:
+    """The first principal components of the rows of `x`, (n, d), as rows, (count, d), each of length 1;
+    those of the vectors as they are, from the origin, if they are not `centred`.
 
     The largest number of each is positive. Finite numbers of any size are accepted: dividing all of
     them by the largest does not change the directions and keeps sums and squares finite.
@@ -122,8 +123,8 @@ def principal_components(x: Numbers, count: int) -> Numbers:
     Source: Jolliffe, "Principal Component Analysis" (2002), 3.5, by singular values.
     """
     scaled = _scaled(x)
-    centred = _scaled(scaled - scaled.mean(axis=0))
-    _, _, directions = np.linalg.svd(centred, full_matrices=min(x.shape) < count)
+    measured = _scaled(scaled - scaled.mean(axis=0)) if centred else scaled
+    _, _, directions = np.linalg.svd(measured, full_matrices=min(x.shape) < count)
     directions = directions[:count]
     largest = np.abs(directions).argmax(axis=1)
     signs = np.sign(directions[np.arange(len(directions)), largest])

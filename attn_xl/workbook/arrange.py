@@ -7,13 +7,14 @@ from dataclasses import replace
 
 from attn_xl.models.computation import Computation
 from attn_xl.models.live import FILE_BYTES, OPEN_BYTES, size
-from attn_xl.settings import Arrangement, Formulas, Settings
+from attn_xl.settings import Arrangement, Formulas, Model, Settings
 from attn_xl.workbook.canvas.canvas import draw, draw_layers, prefers_layers, with_canvas
 from attn_xl.workbook.layout.compare_sheet import with_charts
 from attn_xl.workbook.layout.curve import with_curve
 from attn_xl.workbook.layout.layout import Layout
 from attn_xl.workbook.layout.overview import with_overview
 from attn_xl.workbook.layout.place import lay_out
+from attn_xl.workbook.layout.vectors_sheet import with_vectors
 
 MANY = 50_000
 """Formulas, above which it is said beforehand what they cost."""
@@ -75,4 +76,7 @@ def _arranged(
         layout = draw_layers(layout, settings.decimals)
     elif settings.canvas and not blank:  # a picture would give the answers away
         layout = with_canvas(layout, settings.decimals)
-    return with_overview(with_curve(with_charts(layout)), live=settings.controls)
+    layout = with_curve(with_charts(layout))
+    if settings.controls and not blank:
+        layout = with_vectors(layout)
+    return with_overview(layout, live=settings.controls and settings.model is not Model.similarity)

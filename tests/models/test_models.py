@@ -446,7 +446,17 @@ def test_the_similarity_command(tmp_path: Path, capsys: pytest.CaptureFixture[st
         main(["similarity", str(SAMPLES / "politics.xlsx"), "-o", str(out)])
     assert not end.value.code
     book = openpyxl.load_workbook(out)
-    wanted = ["Overview", "Canvas", "Input", "Dot", "Magnitude", "Cosine", "Angle", "Settings"]
+    wanted = [
+        "Overview",
+        "Canvas",
+        "Input",
+        "Vectors",
+        "Dot",
+        "Magnitude",
+        "Cosine",
+        "Angle",
+        "Settings",
+    ]
     assert book.sheetnames == wanted
     assert book["Cosine"]["C5"].value == "=Dot!C5/(Magnitude!$B5*Magnitude!$B$6)"
     check(out)
@@ -524,7 +534,7 @@ def test_a_choice_may_be_given_by_its_name() -> None:
     assert Settings(temperature="2", heads=2.0, causal="yes", seed=2**60 + 1) == Settings(  # type: ignore[arg-type]
         temperature=2.0, heads=2, causal=True, seed=2**60 + 1
     )
-    assert not Settings.resolve({"model": "similarity", "controls": True}, {}, "here").controls
+    assert not Settings.resolve({"model": "positions", "controls": True}, {}, "here").controls
 
 
 def test_a_model_by_its_name_is_that_model(make: Make) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +146,40 @@ def test_positions_open_on_their_waves(tmp_path: Path) -> None:
     shown = openpyxl.load_workbook(tmp_path / "w.xlsx", data_only=True)["Overview"]
     numbers = {cell.value for row in shown.iter_rows() for cell in row}
     assert set(graph["Positions"].values.flat) <= numbers
+
+
+def test_words_are_drawn_as_arrows_and_two_are_compared(tmp_path: Path) -> None:
+    """The five words of the article: the magnitude of florida is 2.4006."""
+    written(SAMPLES / "politics.xlsx", tmp_path / "w.xlsx", model="similarity", controls=True)
+    verify(tmp_path / "w.xlsx")
+    sheet = openpyxl.load_workbook(tmp_path / "w.xlsx")["Vectors"]
+    at = {str(cell.value): cell for row in sheet.iter_rows() for cell in row if cell.value}
+    engine, x = Editable(tmp_path / "w.xlsx"), attn_xl.read_tables(SAMPLES / "politics.xlsx")
+    vectors = x.sentences["politics"]
+
+    def shown(name: str) -> float:
+        return engine.value("Vectors", at[name].row, at[name].column + 1)
+
+    assert shown("magnitude of the one") == pytest.approx(2.4006, abs=5e-5)
+    field = at["another word"]
+    for other in vectors.rows[1:]:
+        engine.enter([("Vectors", field.row, field.column + 1, other)])
+        a, b = vectors["florida"], vectors[other]
+        cosine = a @ b / math.hypot(*a) / math.hypot(*b)
+        found = [shown(name) for name in ("dot product", "magnitude of the other", "angle in degrees")]
+        assert found == pytest.approx([a @ b, math.hypot(*b), math.degrees(math.acos(cosine))])
+        arrow = [engine.value("Vectors", field.row, field.column + 3 + j) for j in range(4)]
+        assert arrow == [0, b[0], 0, b[1]]
+    for name in ("Overview", "Vectors"):
+        (chart,) = openpyxl.load_workbook(tmp_path / "w.xlsx")[name]._charts
+        assert len(chart.ser) == (5 if name == "Overview" else 7)
+
+
+def test_arrows_of_more_dimensions_lie_in_the_plane_that_keeps_most_of_them() -> None:
+    (graph,) = attn_xl.attend(SAMPLES / "projections.xlsx", model="similarity").values()
+    x, drawn = graph["Input"].values, graph["Vectors"].values[:, [1, 3]]
+    _, sizes, _ = np.linalg.svd(x)
+    assert np.linalg.norm(drawn) ** 2 == pytest.approx((sizes[:2] ** 2).sum())
 
 
 def test_a_classifier_opens_on_the_class_of_each_sentence(tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ from .layout import Layout, Sheet
 from .page import Cell, Chart, Choice, Extras, Scale, Series, Tint
 from .placed import Block
 from .shown import BEST, Panel, View, compares, is_input, views_of, without_choice
+from .vectors_sheet import ROWS_OF_ARROWS, arrows_of, is_vectors
 
 TITLE = "What attention makes of each word"
 NOTE = "Change a blue cell, here or on an Input sheet: every number and drawing follows."
@@ -255,6 +256,10 @@ class _Overview:
         looks = any(panel.kind == "share" for view in self._views for panel in view.panels)
         curves = [block for block in self._layout.blocks.values() if is_curve(block)]
         curves = [one for one in curves if not (looks and one.node.is_step(steps.POSITIONS))]
+        drawn = [sheet.main for sheet in self._layout.sheets if sheet.extras.charts and sheet.blocks]
+        for block in filter(is_vectors, drawn):
+            self.charts.append(arrows_of(block, self._layout, row, 2))
+            return row + ROWS_OF_ARROWS
         for block in curves[:1] + [one for one in curves if one.node.is_step(LOSS_BY_WORD)][:1]:
             self.charts.append(chart_of(block, self._layout.values(block.node), row, 2))
             row += ROWS_OF_CURVE

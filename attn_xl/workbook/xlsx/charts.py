@@ -42,6 +42,7 @@ from .rows import spreadsheet_text
 
 COLOURS = ("0072B2", "E69F00", "009E73", "CC79A7", "56B4E9", "D55E00", "8C8C3A", "666666")
 """Distinguishable for colour-blind readers: Okabe and Ito, "Color Universal Design" (2008)."""
+INK = "16212B"
 TITLE_SIZE, TEXT_SIZE = 1000, 800  # hundredths of a point
 BY_LABEL = {"bars": BarChart, "line": LineChart}
 """The charts with a label for each number."""
@@ -126,7 +127,7 @@ def _small_text() -> Any:
 
 def _series(chart: Chart, series: Series, number: int) -> Any:
     colours = chart.colours or COLOURS
-    colour = colours[number % len(colours)]
+    colour = colours[number % len(colours)] if series.title else INK
     excel_series: Any = make_series(Reference(range_string="Sheet!$A$1"), title=series.title)
     excel_series.tx = SeriesLabel(v=spreadsheet_text(series.title))
     numbers = NumDataSource(NumRef(f=series.values.absolute, numCache=_number_cache(series.numbers)))
@@ -160,7 +161,8 @@ def _series(chart: Chart, series: Series, number: int) -> Any:
     excel_series.marker.graphicalProperties = _dot(colour, filled=True)
     line = LineProperties(noFill=True)
     if chart.kind == "moves":
-        line = LineProperties(solidFill=colour, w=15875, tailEnd=LineEndProperties(type="triangle"))
+        width = 15875 if series.title else 38100  # of what is chosen among the others
+        line = LineProperties(solidFill=colour, w=width, tailEnd=LineEndProperties(type="triangle"))
         excel_series.dPt = [
             DataPoint(
                 idx=0,
