@@ -389,6 +389,12 @@ class Settings:
         models=(*STACKS, Model.norm),
         needs=NORMED,
     )
+    worked: bool = _choice(
+        False,
+        "Show a norm step by step: what is left without the mean, and that divided by its spread.",
+        models=(*STACKS, Model.norm),
+        needs=NORMED,
+    )
     activation: Activation = _choice(
         Activation.relu,
         "The feed-forward network's function. swiglu, geglu and geglu-tanh multiply by a gate, W_G.",
@@ -699,7 +705,7 @@ class Settings:
             return f"has no effect without --{_either(options, '--')}."
         if name == "positions" and self.model.kind not in ATTENTION and self.positions in IN_ATTENTION:
             return f"is {self.positions.value}, which belongs to --model {_either(ATTENTION)}."
-        if name == "norm_variance" and self.norm_type is NormType.rms:
+        if name in ("norm_variance", "worked") and self.norm_type is NormType.rms:
             return "has no effect with --norm-type rms, which subtracts no mean."
         stacks = [f"{stack}_layers" for stack in ("encoder", "decoder")]
         own = [stack for stack in stacks if self.model.kind in _field(stack).metadata["models"]]

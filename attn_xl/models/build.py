@@ -631,6 +631,7 @@ class Run:
             norm_type=s.norm_type.value,
             norm_variance=s.norm_variance.value,
             norm_epsilon=s.norm_epsilon.value,
+            worked=s.worked,
             dropout=self.scoring.residual,
             activation=s.activation,
             live=self.live,

@@ -54,6 +54,7 @@ class Architecture:
         norm_type: "layer", or "rms": divided by the root mean square.
         norm_variance: "population", divided by n, or "sample", by n - 1.
         norm_epsilon: where to add epsilon: "inside" the root, to the variance, or "outside".
+        worked: whether a norm is shown step by step.
         activation: the function of the hidden layer, or of its gate if it has one.
         epsilon: the scalar that keeps a norm from dividing by 0.
         attending: how scores become weights.
@@ -80,6 +81,7 @@ class Architecture:
     norm_type: Literal["layer", "rms"] = "layer"
     norm_variance: Literal["population", "sample"] = "population"
     norm_epsilon: Literal["inside", "outside"] = "inside"
+    worked: bool = False
     activation: Activation = Activation.relu
     attending: Attending | None = None
     crossing: Attending | None = None
@@ -146,6 +148,8 @@ def _normed(
         variance = row_variance(x, sample=sample)  # (n, 1)
         variance = variance.as_step(steps.SAMPLE_VARIANCE if sample else steps.VARIANCE)
         recipe = recipes.NORMS[outside, gamma is not None and beta is not None]
+    if a.worked and not rms:
+        centred = centred.as_step(steps.CENTRED)
     spread = sqrt(variance) + a.epsilon if outside else sqrt(variance + a.epsilon)
     normed = centred / spread  # (n, d)
     if not (sample and not rms) and not outside:
@@ -158,6 +162,9 @@ def _normed(
                 a.epsilon: lambda y, d: d * y / spread / spread / -2,
             }
         )
+    if a.worked and not rms:
+        recipe = recipes.STRETCH if gamma is not None else recipes.DIVIDE_BY_SPREAD
+        normed = normed.as_step(steps.NORMALIZED) if gamma is not None else normed
     if gamma is not None:
         normed = normed * gamma
     if beta is not None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from attn_xl.models import steps
 from attn_xl.models.computation import Computation
 from attn_xl.models.live import FILE_BYTES, OPEN_BYTES, size
 from attn_xl.settings import Arrangement, Formulas, Model, Settings
+from attn_xl.spreadsheets.addresses import address
 from attn_xl.workbook.canvas.canvas import draw, draw_layers, prefers_layers, with_canvas
 from attn_xl.workbook.layout.compare_sheet import with_charts
 from attn_xl.workbook.layout.curve import with_curve
 from attn_xl.workbook.layout.layout import Layout
 from attn_xl.workbook.layout.overview import with_overview
+from attn_xl.workbook.layout.page import Cell
 from attn_xl.workbook.layout.place import lay_out
 from attn_xl.workbook.layout.vectors_sheet import with_vectors
 
@@ -78,5 +81,24 @@ def _arranged(
         layout = with_canvas(layout, settings.decimals)
     layout = with_curve(with_charts(layout))
     if settings.controls and not blank:
-        layout = with_vectors(layout)
+        layout = _with_sums(with_vectors(layout))
     return with_overview(layout, live=settings.controls and settings.model is not Model.similarity)
+
+
+def _with_sums(layout: Layout) -> Layout:
+    """A layout with the sum of each row of attention beside it, which is 1."""
+    sheets = []
+    for sheet in layout.sheets:
+        cells = [*sheet.extras.cells]
+        for block in () if sheet.shared or sheet.extras.canvas else sheet.blocks[:1]:
+            if not block.node.is_step(steps.SOFTMAX) or not block.live:
+                continue
+            place, values = block.place, layout.values(block.node)
+            column = place.last_column + 2
+            cells.append(Cell(place.row - 1, column, "row sum", style="attn heading"))
+            for i, row in enumerate(range(place.row, place.row + place.rows)):
+                across = f"{address(row, place.column)}:{address(row, place.last_column)}"
+                total = float(values[i].sum())
+                cells.append(Cell(row, column, total, f"SUM({across})", "attn echo", like=block.name))
+        sheets.append(replace(sheet, extras=replace(sheet.extras, cells=tuple(cells))))
+    return replace(layout, sheets=tuple(sheets))

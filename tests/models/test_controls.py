@@ -211,6 +211,7 @@ def test_against_plain_loops(tmp_path: Path) -> None:
             for j in range(n):
                 value = engine.value("Softmax", 5 + i, n + 8 + j)
                 assert value == pytest.approx(row[j] / sum(row), rel=1e-12)
+            assert engine.value("Softmax", 5 + i, 2 * n + 9) == pytest.approx(1, rel=1e-12)
             for j in range(v.shape[1]):
                 mixed = sum(row[w] / sum(row) * v[w, j] for w in range(n))
                 assert engine.value("Output", 5 + i, 2 + j) == pytest.approx(mixed, rel=1e-11)

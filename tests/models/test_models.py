@@ -97,6 +97,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "cross-heads": {"model": Model.encoder_decoder, "memory": "two", "heads": 2, "cross_heads": 3},
     "sample variance": {"model": Model.encoder, "norm_variance": "sample"},
     "epsilon outside": {"model": Model.encoder, "norm_epsilon": "outside", "epsilon": 0.01},
+    "norms, worked": {"model": Model.encoder, "worked": True},
+    "norm, worked": {"model": Model.norm, "worked": True, "norm_epsilon": "outside"},
     "softmax": {"model": Model.softmax, "temperature": 0.5},
     "norm": {"model": Model.norm, "norm_variance": "sample", "norm_epsilon": "outside"},
     "feed-forward": {"model": Model.feed_forward, "hidden": 3},
@@ -205,6 +207,19 @@ def test_a_layer_has_the_parts_that_it_is_asked_for() -> None:
         wanted = _plain_layer(x, memory if decodes else None, w, settings)
         *_, last = (node for node in graph.values() if not node.helper and node.shape == wanted.shape)
         assert np.allclose(last.values, wanted, rtol=1e-12, atol=1e-12), settings
+
+
+def test_a_worked_norm_has_the_same_numbers_in_four_steps() -> None:
+    tables = read_tables(SAMPLES / "norm.xlsx")
+    (plain,), (worked,) = (
+        attend(tables, Settings.resolve({"worked": way}, tables.settings, "")).values()
+        for way in (False, True)
+    )
+    assert list(worked)[-5:] == [f"Norm.{s}" for s in ("Mean", "Variance", "Centred", "Normalized")] + [
+        "Norm"
+    ]
+    assert np.array_equal(worked["Norm"].values, plain["Norm"].values)
+    assert np.allclose(worked["Norm.Centred"].values.sum(axis=1), 0, atol=1e-12)
 
 
 def test_the_spread_of_dot_products_grows_like_the_root_of_d(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ OTHER: dict[str, Any] = {
     "dropout": 0.5, "residual_dropout": 0.5, "seed": 4, "norm": "pre", "norm_variance": "sample",
     "norm_epsilon": "outside", "activation": "gelu", "hidden": 3, "epsilon": 0.25, "random_weights": 2,
     "attention": "one", "backbone": "encoder", "pooling": "first",
-    "cross_heads": 2, "skip": False, "feed_forward": False,
+    "worked": True, "cross_heads": 2, "skip": False, "feed_forward": False,
     "kv_heads": 1, "rotary_pairs": "neighbours", "rotary_base": 50.0, "norm_type": "rms", "window": 2,
     "generate": 2, "sample": True, "word_temperature": 2.0,
     "bidirectional": True, "nonlinearity": "relu", "influence": True,
