@@ -138,7 +138,8 @@ def compare_models(
             x = inputs.setdefault(name, run.inputs[name])
             try:
                 *output, end = run.output(name, x)
-                if run.settings.loss:
+                judged = run.settings.model is Model.classify
+                if judged:
                     output.append(run.answers.loss(name, output[0]))
                     learns.setdefault(name, {})[model.value] = _by_word(output[-1], x)
                 made, remark = influence(x, end)
@@ -146,7 +147,7 @@ def compare_models(
                 said = str(error).removeprefix(f"{tables.path}: ")
                 raise InputError(f"{tables.path}, --models {model}: {said}") from None
             maps.setdefault(name, {})[model.value] = made
-            learned = [learns[name][model.value]] if run.settings.loss else []
+            learned = [learns[name][model.value]] if judged else []
             graphs[f"{name}.{model}"] = Graph(*output, *learned, made)
             remarks += [f"{model}: {remark}"] * bool(remark and f"{model}: {remark}" not in remarks)
         used |= run.weights.used
@@ -204,10 +205,16 @@ def _settings_of(
         own = {name: value for name, value in given.items() if name not in idle[model]}
         own = {"random_weights": 0, **own, "model": model}
         made = Settings.resolve(own, tables.settings, f"{tables.path}, sheet 'Settings'")
-        if tables.labels and model.value in list(Backbone):  # one task for all: the classes
+        if _have_classes(tables) and model.value in list(Backbone):  # one task for all
             made = replace(made, model=Model.classify, backbone=Backbone(model.value), loss=True)
         found[model] = made if model in WITH_MEMORY else replace(made, memory=None)
     return found
+
+
+def _have_classes(tables: Tables) -> bool:
+    """Whether each sentence has one class, of at least two."""
+    labels = [tables.labels.get(name, ()) for name in tables.sentences]
+    return all(len(own) == 1 for own in labels) and len(set(labels)) > 1
 
 
 def _by_word(loss: Matrix, x: Matrix) -> Matrix:

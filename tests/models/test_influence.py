@@ -138,7 +138,7 @@ def test_models_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 def test_with_classes_models_are_compared_by_what_they_learn_from(tmp_path: Path) -> None:
     """The gradient of the loss by word, against central differences."""
     tables = attn_xl.read_tables(SAMPLES / "learning.xlsx")
-    made = compare_models(tables, models_of(["rnn", "gru", "attention"]), {})
+    made = compare_models(tables, models_of(["rnn", "gru", "attention", "cnn"]), {})
     write_workbook(made, tmp_path / "out.xlsx")
     verify(tmp_path / "out.xlsx")
     assert list(made)[:3] == ["pets.rnn", "pets.gru", "pets.attention"]
