@@ -95,14 +95,10 @@ def read_tables(
 def survey(
     path: Any,
     *,
-    range: str | Sequence[str] = (),
-    words_in: WordsIn | None = None,
-    sheet: str | Sequence[str] = (),
-    without: str | Sequence[str] = (),
-    attention: str | None = None,
     encoding: str | None = None,
     text: str | Sequence[str] = (),
     weights: str | os.PathLike[str] | None = None,
+    **chosen: Any,
 ) -> Survey:
     """Find all tables of a file and what each is for; arguments as for `read_tables`.
 
@@ -124,30 +120,17 @@ def survey(
             refuse_pickle(Path(path))
         raise CallError("--text needs the folder of a trained model, not a file.")
     else:
-        book = _book_of(path, encoding)
-        made = survey_of(
-            book, range=range, words_in=words_in, sheet=sheet, without=without, attention=attention
-        )
+        made = survey_of(_book_of(path, encoding), **chosen)
     if weights is not None and made.tables is not None:
         made = replace(made, tables=_with_stored(made.tables, Path(weights)))
     return made
 
 
-def survey_of(
-    book: Book,
-    *,
-    range: str | Sequence[str] = (),
-    words_in: WordsIn | None = None,
-    sheet: str | Sequence[str] = (),
-    without: str | Sequence[str] = (),
-    attention: str | None = None,
-) -> Survey:
+def survey_of(book: Book, **chosen: Any) -> Survey:
     """`survey` of a book that has been read."""
-    if range or words_in or read_record(book.grids) is None:
-        return survey_book(
-            book, range=range, words_in=words_in, sheet=sheet, without=without, attention=attention
-        )
-    tables = _tables(book, sheet, without)
+    if chosen.get("range") or chosen.get("words_in") or read_record(book.grids) is None:
+        return survey_book(book, **chosen)
+    tables = _tables(book, chosen.get("sheet") or (), chosen.get("without") or ())
     read = {table.sheet: name for name, table in (*tables.weights.items(), *tables.sentences.items())}
     sheets = [
         SheetFound(
