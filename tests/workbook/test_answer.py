@@ -74,6 +74,7 @@ def first_sheet(path: Path) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("sample", "finding", "shows"),
     [
+        ("by-hand", "chased: with mouse it becomes ", ["Softmax"]),  # not the first `the`
         ("multi-head", "the (1): with chased it becomes o2 2.72 > o3 2.02", ["Softmax_1", "Softmax_2"]),
         ("language-model", "after the (4) comes mouse 0.6 > cat 0.31", ["next", "p"]),
         ("encoder-decoder", "<start>: with ", ["Dec1.Cross.Softmax_1", "cat"]),

@@ -14,6 +14,8 @@ from functools import partial
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from attn_xl.graph.node import Node
 from attn_xl.models import steps
 from attn_xl.models.compare_models import LOSS_BY_WORD
@@ -117,7 +119,7 @@ def _one_of(number: str, now: int, options: Sequence[Option]) -> Option:
 
 class _Overview:
     def __init__(self, layout: Layout, views: Sequence[View], live: bool) -> None:
-        self._layout, self._views, self.live = layout, views, live
+        self._layout, self.views, self.live = layout, views, live
         self._blocks: list[Block] = []
         self.cells: list[Cell] = []
         self.charts: list[Chart] = []
@@ -133,7 +135,7 @@ class _Overview:
         """What the first view shows, in a line."""
 
     def sheet(self, switches: Sequence[Block], *, links: bool) -> Sheet:
-        layout, views = self._layout, self._views
+        layout, views = self._layout, self.views
         across = self._columns()
         row = FINDING + len(views) * self.live
         for line in filter(None, layout.about.split("\n")):
@@ -192,24 +194,24 @@ class _Overview:
 
     def _columns(self) -> int:
         """Set the widths of the columns; the number of views beside each other."""
-        words = [word for view in self._views for words in view.words for word in words]
+        words = [word for view in self.views for words in view.words for word in words]
         widths = [min(max([8.6, *(0.85 * text_width(word) + 1.6 for word in words)]), MOST_LABEL)]
         self.starts = []
-        for panels in zip_longest(*(view.panels for view in self._views)):
+        for panels in zip_longest(*(view.panels for view in self.views)):
             widths += [ARROW] * (len(widths) > 1)  # there is none to the first
             self.starts.append(len(widths))
             widths += _widths([panel for panel in panels if panel is not None])
         widths.append(GUTTER)
         self._wide = len(widths)
         pixels = sum(7 * width + 5 for width in widths)
-        across = 2 if len(self._views) > 1 and 2 * pixels <= MOST_PIXELS else 1
+        across = 2 if len(self.views) > 1 and 2 * pixels <= MOST_PIXELS else 1
         self.widths.update(enumerate(widths * across, 1))
         return across
 
     def _fields(self, row: int, switches: Sequence[Block]) -> tuple[int, list[str]]:
         """The switches, and the numbers of what is shown, each below its name. Returns the row below
         them, and the cell with the number of the sentence in each view."""
-        views, numbers = self._views, [""] * len(self._views)
+        views, numbers = self.views, [""] * len(self.views)
         heads = max((len(own) for view in views for p in view.panels for own in p.blocks), default=1)
         fields: list[tuple[str, Block | int, int]] = [(block.name, block, 0) for block in switches]
         fields += [(f"attention, 1 to {heads}", 1, heads)] * (heads > 1)
@@ -226,7 +228,7 @@ class _Overview:
                 place = replace(field.place, sheet=OVERVIEW, row=row + 1, column=column)
                 self._blocks.append(replace(field, place=place, headed=False, labelled=False))
                 options = f'"{ON},{OFF}"' * bool(field.node.texts)
-                note = field.node.note if self._views else ""
+                note = field.node.note if self.views else ""
             else:
                 self.cells.append(Cell(row + 1, column, field, "", INPUT, open=True, number_format="0"))
                 options = f'"{",".join(map(str, range(1, most + 1)))}"'
@@ -253,7 +255,7 @@ class _Overview:
 
     def _curves(self, row: int) -> int:
         """The chart of the loss, or of how far back each model sees."""
-        looks = any(panel.kind == "share" for view in self._views for panel in view.panels)
+        looks = any(panel.kind == "share" for view in self.views for panel in view.panels)
         curves = [block for block in self._layout.blocks.values() if is_curve(block)]
         curves = [one for one in curves if not (looks and one.node.is_step(steps.POSITIONS))]
         drawn = [sheet.main for sheet in self._layout.sheets if sheet.extras.charts and sheet.blocks]
@@ -297,7 +299,7 @@ class _Overview:
         for style, text in ((INPUT, "type here"), ("attn weight", "learned"), (VALUE, "computed")):
             self.text(row, column, text, style, align="center")
             column = self._after(column, self.widths.get(column, OTHERS) + ARROW)
-        if any(panel.kind == "share" for view in self._views for panel in view.panels):
+        if any(panel.kind == "share" for view in self.views for panel in view.panels):
             for number in range(5):
                 self.cells.append(
                     Cell(row, column, number / 4, style=TILE, number_format=PLAIN, align="center")
@@ -325,9 +327,25 @@ class _Drawing:
         self._place = fixed(address(self._chosen + 1, left + 1))
         result = self._now(view.panels[-1]).node
         ends = view.panels[-1].kind != "row" and result.is_step(steps.PROBABILITIES, INFLUENCE)
-        self._at = len(view.words[view.now]) - 1 if ends else 0
+        self._at = len(view.words[view.now]) - 1 if ends else self._telling()
         """The row of the word that is chosen at first."""
         self._ends: list[Series] = []
+
+    def _telling(self) -> int:
+        """The row of a word that tells something: the first one that all views share, or the one that
+        looks most at another word."""
+        view, views = self._view, self._sheet.views
+        others = [set(one.words[one.now]) for one in views if one is not view]
+        for row, word in enumerate(view.words[view.now]):
+            if others and all(word in words for words in others):
+                return row
+        for panel in view.panels:
+            node = self._now(panel).node
+            if panel.kind == "share" and node.rows == node.columns:
+                same = [[one == other for other in node.rows] for one in node.rows]
+                looks = np.where(same, 0.0, self._layout.values(node))
+                return int(looks.max(axis=1).argmax())
+        return 0
 
     def _add(self, row: int, column: int, option: Option, style: str, **more: Any) -> None:
         if row >= self._row + self._n and not self._sheet.live:
