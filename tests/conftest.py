@@ -102,6 +102,12 @@ def make_input(path: Path, sheets: Sheets) -> Path:
     return store_values(path) if calculated else path
 
 
+def is_note(cell: Any) -> bool:
+    """Whether a formula stands beside a matrix: the sum of a row, or the divisor in words."""
+    above = cell.parent.cell(4, cell.column).value
+    return above == "row sum" or str(cell.value).startswith('="= "')
+
+
 def table(x: np.ndarray, words: list[str] | None = None) -> list[list[Any]]:
     """The rows of an embedding table."""
     n, d = x.shape

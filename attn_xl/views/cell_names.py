@@ -14,6 +14,7 @@ from attn_xl.labels import MOST_LISTED, unambiguous
 from attn_xl.models.computation import Computation
 from attn_xl.settings import OVERVIEW, SETTINGS
 from attn_xl.spreadsheets.addresses import Place, address, parse_place, quoted
+from attn_xl.text import shortened
 from attn_xl.workbook.layout.layout import LINK_ROW, NOTE_ROW, TITLE_ROW, Layout, Sheet
 from attn_xl.workbook.layout.placed import Block
 from attn_xl.workbook.xlsx.rows import caption_above
@@ -289,6 +290,9 @@ def _content(sheet: Sheet, row: int, column: int) -> str:
         label = _label_at(block, row, column)
         if label:
             return label
+    for cell in sheet.extras.cells:
+        if (cell.row, cell.column) == (row, column) and cell.formula:
+            return f"a note, ={shortened(cell.formula)}"
     if row == LINK_ROW:
         return "a link or nothing"
     return (

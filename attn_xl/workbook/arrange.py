@@ -10,6 +10,7 @@ from attn_xl.models.computation import Computation
 from attn_xl.models.live import FILE_BYTES, OPEN_BYTES, size
 from attn_xl.settings import Arrangement, Formulas, Model, Settings
 from attn_xl.spreadsheets.addresses import address
+from attn_xl.text import ON
 from attn_xl.workbook.canvas.canvas import draw, draw_layers, prefers_layers, with_canvas
 from attn_xl.workbook.layout.compare_sheet import with_charts
 from attn_xl.workbook.layout.curve import with_curve
@@ -19,6 +20,8 @@ from attn_xl.workbook.layout.page import Cell
 from attn_xl.workbook.layout.place import lay_out
 from attn_xl.workbook.layout.vectors_sheet import with_vectors
 
+DIVISOR_IN_WORDS = f'"= "&IF(Scale="{ON}","√d_k","1")&IF(Temperature=1,""," · "&Temperature)'
+"""What the scores are divided by, as the switches are."""
 MANY = 50_000
 """Formulas, above which it is said beforehand what they cost."""
 
@@ -81,24 +84,30 @@ def _arranged(
         layout = with_canvas(layout, settings.decimals)
     layout = with_curve(with_charts(layout))
     if settings.controls and not blank:
-        layout = _with_sums(with_vectors(layout))
+        layout = _annotated(with_vectors(layout))
     return with_overview(layout, live=settings.controls and settings.model is not Model.similarity)
 
 
-def _with_sums(layout: Layout) -> Layout:
-    """A layout with the sum of each row of attention beside it, which is 1."""
+def _annotated(layout: Layout) -> Layout:
+    """A layout with the sum of each row of attention beside it, which is 1, and with what the divisor
+    of the scores is at present: `= √d_k`."""
     sheets = []
     for sheet in layout.sheets:
         cells = [*sheet.extras.cells]
-        for block in () if sheet.shared or sheet.extras.canvas else sheet.blocks[:1]:
-            if not block.node.is_step(steps.SOFTMAX) or not block.live:
-                continue
+        for block in () if sheet.shared or sheet.extras.canvas else sheet.blocks:
             place, values = block.place, layout.values(block.node)
-            column = place.last_column + 2
-            cells.append(Cell(place.row - 1, column, "row sum", style="attn heading"))
-            for i, row in enumerate(range(place.row, place.row + place.rows)):
-                across = f"{address(row, place.column)}:{address(row, place.last_column)}"
-                total = float(values[i].sum())
-                cells.append(Cell(row, column, total, f"SUM({across})", "attn echo", like=block.name))
+            if block.node.is_step(steps.SOFTMAX) and block.live:
+                column = place.last_column + 2
+                cells.append(Cell(place.row - 1, column, "row sum", style="attn heading"))
+                for row, total in enumerate(values.sum(axis=1).tolist(), place.row):
+                    across = f"{address(row, place.column)}:{address(row, place.last_column)}"
+                    cells.append(
+                        Cell(row, column, total, f"SUM({across})", "attn echo", number_format="0.000")
+                    )
+            if block.node.is_step(steps.DIVISOR) and {"Scale", "Temperature"} <= layout.named.keys():
+                scaled = (layout.named["Scale"].texts or (ON,))[0] == ON
+                degree = float(layout.named["Temperature"].values[0, 0])
+                said = "= " + ("√d_k" if scaled else "1") + (f" · {degree:g}" if degree != 1 else "")
+                cells.append(Cell(place.row + 1, place.column, said, DIVISOR_IN_WORDS, align="right"))
         sheets.append(replace(sheet, extras=replace(sheet.extras, cells=tuple(cells))))
     return replace(layout, sheets=tuple(sheets))

@@ -36,7 +36,7 @@ ALL = sorted(
     path.stem
     for path in SAMPLES.glob("*.xlsx")
     if not path.stem.endswith(("-attention", "-lesson"))
-    and path.stem not in ("softmax", "norm", "rms-norm", "feed-forward")  # single blocks
+    and path.stem not in ("softmax", "norm", "rms-norm", "feed-forward", "spread")  # blocks
     and path.stem not in ("cnn", "rnn", "lstm", "gru", "given-weights")  # models without scores
 )
 CAUSAL_ALWAYS = (Model.decoder, Model.encoder_decoder, Model.decoder_only)
@@ -202,6 +202,8 @@ def test_against_plain_loops(tmp_path: Path) -> None:
         engine.enter([book.entry("Scale", "on" if scale else "off"),
                       book.entry("Causal", "on" if causal else "off"),
                       book.entry("Temperature", temperature)])  # fmt: skip
+        said = "= " + ("√d_k" if scale else "1") + (f" · {temperature:g}" if temperature != 1 else "")
+        assert engine.value("Scaled", 6, n + 5) == said
         for i in range(n):
             row = []
             for j in range(n):

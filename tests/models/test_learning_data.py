@@ -1,7 +1,6 @@
-"""Gradients and runs of learning of every model with its loss, against PyTorch: against numbers that it
-made once, and live where it is installed.
+"""Gradients and runs of learning of every model with its loss, against numbers that PyTorch made.
 
-tests/data/make_learning_data.py makes the numbers, and says how.
+tests/data/learning_data.py has the numbers, and says what they are.
 """
 
 from __future__ import annotations
@@ -13,16 +12,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from conftest import alike, thorough
+from conftest import alike
 
 import attn_xl
 from attn_xl.settings import LEARNING, Model, Optimizer
 
 sys.path.append(str(Path(__file__).parents[1] / "data"))
 if TYPE_CHECKING:
-    import make_learning_data as data
+    import learning_data as data
 else:
-    data = importlib.import_module("make_learning_data")
+    data = importlib.import_module("learning_data")
 
 
 def differs(ours: np.ndarray, theirs: np.ndarray, relative: float) -> bool:
@@ -74,13 +73,3 @@ def test_every_model_that_learns_and_every_optimizer_is_stored_in_a_small_file()
     assert data.OPTIMIZERS.keys() == {optimizer.value for optimizer in Optimizer}
     assert data.stored().keys() == data.CASES.keys()
     assert data.FILE.stat().st_size < 300_000
-
-
-@thorough
-@pytest.mark.parametrize("case", data.CASES)
-def test_live(case: str) -> None:
-    pytest.importorskip("torch", reason="PyTorch is not installed")
-    for live, kept in zip(data.run(case), data.stored()[case]):
-        assert live.keys() == kept.keys()
-        for name, x in live.items():
-            assert not differs(np.asarray(x), kept[name], 1e-9), name

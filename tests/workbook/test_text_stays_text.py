@@ -123,8 +123,8 @@ def test_workbooks(
         ["show"],
         ["show", "--json"],
         ["show", "--csv"],
-        ["explain", f"{clean(NAMES[0])}.Softmax!C6", "--depth", "3"],
-        ["explain", f"{clean(NAMES[0])}.Softmax!C6", "--json"],
+        ["explain", f"{clean(NAMES[0])}.Softmax!D6", "--depth", "3"],
+        ["explain", f"{clean(NAMES[0])}.Softmax!D6", "--json"],
     ],
     ids=" ".join,
 )

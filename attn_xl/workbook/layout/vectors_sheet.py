@@ -65,7 +65,10 @@ def _drawn(sheet: Sheet, layout: Layout) -> Sheet:
         choices.append(Choice(word.replace("$", ""), f"={labels}"))
         for j, number in enumerate(numbers):
             formula = f"INDEX({block.name},{at},{j + 1})"
-            cells.append(Cell(row, COLUMN + 3 + j, number, formula, "attn echo", like=block.name))
+            look = Cell(
+                row, COLUMN + 3 + j, number, formula, "attn echo", like=block.name, shows=(i, j)
+            )
+            cells.append(look)
         there = Place(sheet.name, row, COLUMN + 3, 1, 4)
         thick.append(replace(_arrow("", there, numbers), labelled=False))
     one, other = (fixed(address(FIRST_ROW + k, COLUMN + 2)) for k in (0, 1))

@@ -1,12 +1,9 @@
 """Gradients and whole runs of learning by PyTorch, which tests/models/test_learning_data.py holds
 against attn_xl: each model with its loss.
 
-    PYTHONPATH=.:tests python tests/data/make_learning_data.py
-
-writes `learning.npz` beside this file: what goes into each case, the loss and its gradient by every
-weight and every named step before learning, and for each optimizer the losses of 20 steps and the
-weights after them. All of it is float64; losses, gradients and weights are those of torch.autograd
-and torch.optim. What goes in are fractions of 64, which compress well.
+`learning.npz` beside this file has what goes into each case, the loss and its gradient by every weight
+and every named step before learning, and for each optimizer the losses of 20 steps and the weights
+after them, all in float64, as torch.autograd and torch.optim gave them.
 """
 
 from __future__ import annotations
@@ -20,8 +17,6 @@ from typing import Any
 
 import numpy as np
 
-import attn_xl
-from attn_xl.graph.node import walk
 from attn_xl.tables.survey import Table, Tables
 
 FILE = Path(__file__).parent / "learning.npz"
@@ -115,82 +110,6 @@ def tables(case: str, numbers: dict[str, Any]) -> Tables:
     return Tables(Path("x.xlsx"), words, weights, settings, labels=labels)
 
 
-def drawn(case: str) -> dict[str, Any]:
-    """What goes into a case: sentences, weights and targets."""
-    rng = np.random.default_rng(list(case.encode()))
-
-    def draw(*shape: int, around: float = 0.0) -> Any:
-        return (rng.normal(around, 0.7, shape) * 64).round() / 64
-
-    settings, sentences = CASES[case]
-    d = 4
-    numbers = {name: draw(n, d) for name, n in sentences.items()}
-    if settings.get("normalize") == "sum":
-        numbers = {name: np.abs(x) + 0.5 for name, x in numbers.items()}
-    if settings.get("model") in ("decoder-only", "masked-language-model"):
-        numbers["Vocabulary"] = draw(len(WORDS), d)
-    if settings.get("model") == "norm":
-        numbers |= {"gamma": draw(1, d, around=1.0), "beta": draw(1, d)}
-    random = {} if settings.get("model") == "norm" else {"random_weights": 1}
-    first = attn_xl.attend(tables(case, numbers), **random)
-    weights: dict[str, Any] = {}
-    for graph in first.values():
-        for name, node in graph.items():
-            if node.role == "weight" and node.operation is None and name not in numbers:
-                weights[name] = draw(*node.shape, around=float("gamma" in name))
-    if settings.get("normalize") == "sum":
-        weights = {name: np.abs(x) + 0.25 for name, x in weights.items()}
-    if settings.get("model") not in ("decoder-only", "masked-language-model", "classify"):
-        for name, graph in first.items():
-            output = [node for node in graph.values() if not node.texts][-1]
-            weights[f"{name}.Target"] = draw(*output.shape)
-    return numbers | weights
-
-
-def run(case: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What goes into a case, and what PyTorch makes of it."""
-    import torch
-    from torch_graph import through_torch
-
-    numbers = drawn(case)
-    (graph,) = attn_xl.learn(tables(case, numbers), steps=1).computation.values()
-    loss = graph["Step1.Loss"]
-    nodes = walk([loss])
-    leaves = [node for node in nodes if node.role == "weight" and node.operation is None]
-    tensors, total = through_torch(loss)
-    total.backward()
-    found: dict[str, Any] = {"Loss": [[total.item()]]}
-    on_the_way = {*leaves}
-    for node in nodes:
-        if not tensors[node].is_leaf and not on_the_way.isdisjoint(node.parents):
-            on_the_way.add(node)
-        if node in on_the_way and node.name and not node.helper and not node.texts:
-            grad = getattr(tensors[node], "stacked", tensors[node]).grad
-            if grad is not None and not node.scalar:
-                found[node.name] = grad.numpy()
-    kinds = {
-        "sgd": torch.optim.SGD,
-        "momentum": lambda w, lr: torch.optim.SGD(w, lr, momentum=0.9),
-        "adam": torch.optim.Adam,
-        "adamw": lambda w, lr: torch.optim.AdamW(w, lr, weight_decay=0.01),
-    }
-    for optimizer, rate in OPTIMIZERS.items():
-        weights = {node: torch.tensor(node.values.copy(), requires_grad=True) for node in leaves}
-        chosen = kinds[optimizer](list(weights.values()), rate)
-        losses = []
-        for step in range(STEPS + 1):
-            _, total = through_torch(loss, weights)
-            losses.append([total.item()])
-            if step < STEPS:
-                chosen.zero_grad()
-                total.backward()
-                chosen.step()
-        found[f"{optimizer} Loss"] = losses
-        for node, weight in weights.items():
-            found[f"{optimizer} {node.name}"] = weight.detach().numpy()
-    return numbers, {name: np.array(values) for name, values in found.items()}
-
-
 @cache
 def stored() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
     """What `main` wrote: by case, what goes in and what PyTorch makes of it."""
@@ -207,20 +126,3 @@ def stored() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
     return {
         case: (taken(flat[0], shapes[0]), taken(flat[1], shapes[1])) for case, shapes in told.items()
     }
-
-
-def main() -> None:
-    made = {case: run(case) for case in CASES}
-    told = {
-        case: [{name: np.shape(x) for name, x in part.items()} for part in parts]
-        for case, parts in made.items()
-    }
-    flat = [
-        np.concatenate([np.ravel(x) for parts in made.values() for x in parts[which].values()])
-        for which in (0, 1)
-    ]
-    np.savez_compressed(FILE, told=np.array(json.dumps(told)), given=flat[0], made=flat[1])
-
-
-if __name__ == "__main__":
-    main()
