@@ -133,6 +133,22 @@ def test_learning_opens_on_what_changed(tmp_path: Path) -> None:
     assert openpyxl.load_workbook(tmp_path / "w.xlsx").worksheets[0]._charts[-1].ser
 
 
+def test_one_choice_is_for_all_sentences_that_have_the_word(tmp_path: Path) -> None:
+    written(SAMPLES / "mouse.xlsx", tmp_path / "w.xlsx")
+    verify(tmp_path / "w.xlsx")
+    sheet = openpyxl.load_workbook(tmp_path / "w.xlsx")["Overview"]
+    (row,) = [cell.row + 1 for cell in sheet["A"] if cell.value == "choose a word"]
+    other = next(cell.column for cell in sheet[row][1:] if "SUMPRODUCT" in str(cell.value))
+    engine = Editable(tmp_path / "w.xlsx")
+    for word, shown in (("are", "are"), ("cat", "mouse"), ("mouse", "mouse")):
+        engine.enter([("Overview", row, 1, word)])
+        assert engine.value("Overview", row, other) == shown
+        assert str(engine.value("Overview", 5, 1)).startswith(f"{shown}: ")
+    engine.enter([("Overview", row, other, "keyboard")])
+    assert str(engine.value("Overview", 4, 1)).startswith("mouse: ")
+    assert str(engine.value("Overview", 5, 1)).startswith("keyboard: ")
+
+
 def test_positions_open_on_their_waves(tmp_path: Path) -> None:
     graph = written(SAMPLES / "positions.xlsx", tmp_path / "w.xlsx", model="positions")["sentence"]
     verify(tmp_path / "w.xlsx")

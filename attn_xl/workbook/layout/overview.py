@@ -22,6 +22,7 @@ from attn_xl.models.compare_models import LOSS_BY_WORD
 from attn_xl.models.influence import INFLUENCE
 from attn_xl.settings import OVERVIEW, SETTINGS
 from attn_xl.spreadsheets.addresses import (
+    CODE_LIKE,
     MAX_LITERAL,
     Place,
     address,
@@ -133,6 +134,8 @@ class _Overview:
         self._starts: list[int] = []
         self.finding = ""
         """What the first view shows, in a line."""
+        self.word: Option | None = None
+        """The word that is chosen in the first view."""
 
     def sheet(self, switches: Sequence[Block], *, links: bool) -> Sheet:
         layout, views = self._layout, self.views
@@ -327,7 +330,12 @@ class _Drawing:
         self._place = fixed(address(self._chosen + 1, left + 1))
         result = self._now(view.panels[-1]).node
         ends = view.panels[-1].kind != "row" and result.is_step(steps.PROBABILITIES, INFLUENCE)
-        self._at = len(view.words[view.now]) - 1 if ends else self._telling()
+        words = view.words[view.now]
+        self._own = words[len(words) - 1 if ends else self._telling()]
+        self._follows = None if result.is_step(steps.PROBABILITIES) else sheet.word
+        """The word of the first view, which the others show, too, where they have it."""
+        shared = self._follows is not None and self._follows.value in words
+        self._at = words.index(str(self._follows.value) if self._follows and shared else self._own)
         """The row of the word that is chosen at first."""
         self._ends: list[Series] = []
 
@@ -377,7 +385,9 @@ class _Drawing:
         if not self._sheet.live:
             return self._row + n
         self._sheet.text(self._chosen - 1, left, "choose a word")
-        self._add(self._chosen, left, _said(view.words[view.now][self._at]), INPUT, open=True)
+        word = self._choice(_said(view.words[view.now][self._at]), labels)
+        self._add(self._chosen, left, word, INPUT, open=True)
+        self._sheet.word = self._sheet.word or Option(word.value, self._word)
         self._sheet.choices.append(Choice(address(self._chosen, left), f"={fixed(labels.range)}"))
         self._sheet.text(self._chosen + 1, left, "in row")
         found = _position(self._word, labels, [word for words in view.words for word in words])
@@ -387,6 +397,14 @@ class _Drawing:
         self._sheet.tints.append(Tint(rows, condition, "attn chosen"))
         self._below = self._chosen + 2 + self._heads()
         return self._below + CHART_ROWS * self._bars()
+
+    def _choice(self, word: Option, labels: Place) -> Option:
+        """The word that is chosen: that of the first view, if it is among the words of this one, until
+        another is picked."""
+        if self._follows is None or CODE_LIKE.search(self._own):  # programs differ on it in formulas
+            return word
+        first, own = self._follows.formula, _said(self._own).formula
+        return Option(word.value, f"IF(SUMPRODUCT(({fixed(labels.range)}={first})*1)>0,{first},{own})")
 
     def _panels(self) -> None:
         for start, panel in zip(self._sheet.starts, self._view.panels):
