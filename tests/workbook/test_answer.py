@@ -190,6 +190,8 @@ def test_words_are_drawn_as_arrows_and_two_are_compared(tmp_path: Path) -> None:
     for name in ("Overview", "Vectors"):
         (chart,) = openpyxl.load_workbook(tmp_path / "w.xlsx")[name]._charts
         assert len(chart.ser) == (5 if name == "Overview" else 7)
+        ends = [(axis.scaling.min, axis.scaling.max) for axis in (chart.x_axis, chart.y_axis)]
+        assert ends[0] == ends[1] == (-5, 5)  # angles look as they are
 
 
 def test_arrows_of_more_dimensions_lie_in_the_plane_that_keeps_most_of_them() -> None:

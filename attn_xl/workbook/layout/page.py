@@ -153,6 +153,7 @@ class Chart:
         width, height: in centimetres.
         legend: whether there is a legend.
         most: the end of the axis of numbers, which then begins at 0; 0 leaves it to the program.
+        reach: both axes go from -reach to reach, so that angles look as they are; 0 leaves them.
         colours: of the series, in place of the usual ones.
     """
 
@@ -167,6 +168,7 @@ class Chart:
     height: float = 8.0
     legend: bool = True
     most: float = 0.0
+    reach: float = 0.0
     colours: tuple[str, ...] = ()
 
 

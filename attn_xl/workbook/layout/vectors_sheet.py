@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from attn_xl.models import steps
 from attn_xl.spreadsheets.addresses import Place, address, fixed
 from attn_xl.text import clean, shortened
@@ -38,7 +40,8 @@ def arrows_of(block: Block, layout: Layout, row: int, column: int) -> Chart:
         for i, word in enumerate(block.node.rows[:MOST_ARROWS])
     ]
     shown = share_labels(series)
-    return Chart("moves", TITLE, row, column, shown, width=18, height=13, legend=False)
+    reach = float(f"{1.2 * np.abs(values).max():.1g}")  # room for longer arrows
+    return Chart("moves", TITLE, row, column, shown, width=13, height=13, legend=False, reach=reach)
 
 
 def _arrow(word: str, there: Place, numbers: list[float]) -> Series:

@@ -103,6 +103,8 @@ def _made(chart: Chart) -> Any:
     if chart.most:
         excel_chart.y_axis.scaling.min, excel_chart.y_axis.scaling.max = 0, chart.most
     for axis in (excel_chart.x_axis, excel_chart.y_axis):
+        if chart.reach:
+            axis.scaling.min, axis.scaling.max = -chart.reach, chart.reach
         axis.delete = False  # openpyxl leaves them out otherwise
         axis.number_format = "General"
         axis.txPr = _small_text()
