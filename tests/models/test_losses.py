@@ -140,7 +140,7 @@ def test_a_classifier_may_read_with_a_recurrent_network() -> None:
         n, d, h = (int(size) for size in rng.integers(1, 6, 3))
         x, w, u, b, w_c = (rng.normal(size=s) for s in ((n, d), (d, h), (h, h), (1, h), (h, 2)))
         pooling = str(rng.choice(["last", "mean"]))
-        classes = given(w_c, [f"h{i}" for i in range(h)], ["up", "down"], "W_C").to_pandas()
+        classes = given(w_c, [f"h{i}" for i in range(h)], ["up", "down"], "W_C")
         tables = {"s": x, "W_h": w, "U_h": u, "b_h": b, "W_C": classes}
         (graph,) = attn_xl.attend(tables, model="classify", backbone="rnn", pooling=pooling).values()
         states, state = [], np.zeros((1, h))
