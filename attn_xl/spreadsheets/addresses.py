@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Container, Iterable
 from functools import cache
 
 from attn_xl.records import record
@@ -205,14 +205,6 @@ def formula_of_text(text: str, **formulas: str) -> str:
 def at_row(pattern: str, row: int) -> str:
     """The formula that a pattern gives in a row."""
     return _ROW_TOKEN.sub(lambda token: str(row + int(token[1])), pattern)
-
-
-def split_at_rows(pattern: str) -> Callable[[int], str]:
-    """`at_row` of a pattern that serves many rows."""
-    texts = _ROW_TOKEN.split(pattern)
-    offsets = [int(offset) for offset in texts[1::2]]
-    between = "%d".join(text.replace("%", "%%") for text in texts[::2])
-    return lambda row: between % tuple([row + offset for offset in offsets])
 
 
 def row_offsets(pattern: bytes) -> set[int]:

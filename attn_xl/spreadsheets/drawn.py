@@ -25,7 +25,10 @@ ROW = re.compile(rb"<((?:\w+:)?)row\b([^>]*?)(/>|>(.*?)</(?:\w+:)?row>)", re.DOT
 """A row of a sheet: the prefix of its tags, its attributes, and its cells."""
 CELL = re.compile(rb"<(?:\w+:)?c\b([^>]*?)(?:/>|>(.*?)</(?:\w+:)?c>)", re.DOTALL)
 """A cell of a row: its attributes and its content."""
-_STYLED = re.compile(rb'<(?:\w+:)?c\b(?=[^>]*?\sr="([A-Z]+)(\d+)")[^>]*?\ss="(\d+)"')
+CELL_START = re.compile(
+    rb"""<(?:\w+:)?c(?=[\s/>])(?:\s+(?:r=["']([A-Z]+)(\d+)["']|s=["'](\d+)["']|[\w:]+=["'][^"']*["']))*"""
+)
+"""The start of a cell: the letters of its column, its row, and its style if it has one."""
 _OPTIONS = (SETTINGS.casefold(), LABELS.casefold())
 """The sheets of options and answers, where no matrix stands."""
 _EDGES = ("left", "right", "top", "bottom")
@@ -134,7 +137,9 @@ def _refuse_signed(path: Path, package: Package) -> None:
 def _look_at(sheet: DrawnSheet, xml: bytes, framed: frozenset[int], package: Package) -> None:
     start, end = data_of(xml)
     columns: dict[bytes, int] = {}
-    for letters, row, style in _STYLED.findall(xml, start, end):
+    for letters, row, style in CELL_START.findall(xml, start, end):
+        if not style:
+            continue
         if letters not in columns:
             columns[letters] = split_address(f"{letters.decode()}1")[1]
         sheet.styles[int(row), columns[letters]] = int(style)

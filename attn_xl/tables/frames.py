@@ -90,9 +90,9 @@ class Cells:
 
     def __init__(self, sheet: DrawnSheet, used: Iterable[tuple[int, int]] = ()) -> None:
         self.sheet = sheet
-        cells = [*sheet.values, *sheet.formulas, *sheet.framed]
-        self.rows = max((row for row, _ in cells), default=0) + 1
-        self.columns = max((column for _, column in cells), default=0) + 1
+        cells = np.array([(0, 0), *sheet.values, *sheet.formulas])
+        framed = np.array([(0, 0), *sheet.framed])
+        self.rows, self.columns = (np.maximum(cells.max(axis=0), framed.max(axis=0)) + 1).tolist()
         kinds = {kind: np.zeros((self.rows + 1, self.columns + 1), np.int32) for kind in range(4)}
         self.numbers: set[tuple[int, int]] = set()
         for place, value in sheet.values.items():
@@ -104,9 +104,8 @@ class Cells:
         self.numbers |= sheet.formulas.keys() - sheet.values.keys()
         for place in self.numbers:
             kinds[2][place] = 1
-        for place in sheet.framed:
-            if not kinds[0][place]:
-                kinds[3][place] = 1
+        kinds[3][tuple(framed[1:].T)] = 1
+        kinds[3] *= kinds[0] == 0
         sums = [np.cumsum(np.cumsum(kinds[kind], axis=0), axis=1) for kind in range(4)]
         self._texts, self._arrows, self._numbers, self._framed = sums
 

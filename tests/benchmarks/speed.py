@@ -38,13 +38,20 @@ book.save({path!r} + ".copy.xlsx")
 """
 
 
-def make_table(path: Path, words: int, dims: int) -> None:
-    """Write the embeddings of `words` words, drawn from a normal distribution."""
+def make_table(path: Path, words: int, dims: int, *frames: str) -> None:
+    """Write the embeddings of `words` words, drawn from a normal distribution; beside them blank
+    frames, titled and labelled with the words."""
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("words")
-    sheet.append(["", *(f"d{j + 1}" for j in range(dims))])
+    labels = [f"word{i + 1}" for i in range(words)]
+    if frames:
+        titles = [cell for frame in frames for cell in (None, frame, *[None] * words)]
+        sheet.append(["Input", *[None] * dims, *titles])
+    heads = [cell for _ in frames for cell in (None, None, *labels)]
+    sheet.append(["", *(f"d{j + 1}" for j in range(dims)), *heads])
     for i, row in enumerate(np.random.default_rng(0).normal(size=(words, dims)).round(6).tolist()):
-        sheet.append([f"word{i + 1}", *row])
+        beside = [cell for _ in frames for cell in (None, labels[i], *[None] * words)]
+        sheet.append([labels[i], *row, *beside])
     book.save(path)
 
 
@@ -72,6 +79,8 @@ def main() -> None:
     python = [sys.executable, "-c"]
     with tempfile.TemporaryDirectory() as folder:
         small, large, out = (Path(folder, f"{name}.xlsx") for name in ("small", "large", "out"))
+        sheet = Path(folder, "sheet.xlsx")
+        make_table(sheet, options.words, 64, "Scores", "Scaled", "Softmax")
         make_table(small, options.words, 64)
         make_table(large, 4_000, 100)
         program = [sys.executable, "-m", "attn_xl"]
@@ -93,6 +102,12 @@ def main() -> None:
                     [*convert, str(small)],
                     [*python, WRITE_BY_OPENPYXL.format(path=written)],
                     0.3,
+                ),
+                (
+                    f"fill {options.words} words, converting them",
+                    [*program, "fill", str(sheet), "-o", str(out), "--force"],
+                    [*convert, str(small)],
+                    2.5,
                 ),
                 (
                     "read 4,000 words",

@@ -28,6 +28,7 @@ from engines import IronCalc
 import attn_xl
 from attn_xl.cli.main import main
 from attn_xl.errors import InputError
+from attn_xl.spreadsheets.addresses import at_row
 from attn_xl.spreadsheets.drawn import read_drawn
 from attn_xl.tables.frames import step_called, values_in
 from attn_xl.workbook.filling.author import FilledBook, fill_file
@@ -134,7 +135,7 @@ def test_any_number_of_words_even_if_they_are_spelled_like_steps(
 def test_formulas_are_what_a_teacher_would_type_there(tmp_path: Path) -> None:
     book, _ = filled(two_contexts(tmp_path / "own.xlsx", []))
     cells = book.filling.cells["Attention"]
-    assert [cells[cell].formula for cell in [(15, 4), (24, 4), (33, 4), (42, 4)]] == [
+    assert [at_row(cells[cell].formula, cell[0]) for cell in [(15, 4), (24, 4), (33, 4), (42, 4)]] == [
         "SUMPRODUCT($C6:$E6,$C$7:$E$7)",
         "D15/SQRT(COLUMNS($C$6:$E$10))",
         "EXP(D24-MAX($C24:$G24))/SUMPRODUCT(EXP($C24:$G24-MAX($C24:$G24)))",
@@ -142,7 +143,7 @@ def test_formulas_are_what_a_teacher_would_type_there(tmp_path: Path) -> None:
     ]
     book, _ = filled(two_contexts(tmp_path / "across.xlsx", [], across=True))
     cells = book.filling.cells["Attention"]
-    assert [cells[cell].formula for cell in [(13, 4), (22, 4), (31, 4), (40, 4)]] == [
+    assert [at_row(cells[cell].formula, cell[0]) for cell in [(13, 4), (22, 4), (31, 4), (40, 4)]] == [
         "SUMPRODUCT(D$6:D$8,$C$6:$C$8)",
         "D13/SQRT(ROWS($C$6:$G$8))",
         "EXP(D22-MAX(D$22:D$26))/SUMPRODUCT(EXP(D$22:D$26-MAX(D$22:D$26)))",
@@ -159,7 +160,7 @@ def test_what_the_sheet_does_not_show_stands_in_the_formula_or_on_a_sheet_behind
     sheet.block(12, 2, "Attention", PETS, PETS)
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
     check(book, out, X, frames=1)
-    assert book.filling.cells["Sheet"][14, 3].formula == (
+    assert at_row(book.filling.cells["Sheet"][14, 3].formula, 14) == (
         "EXP((Steps!B3-MAX(Steps!$B3:$F3))/SQRT(COLUMNS($C$4:$E$8)))"
         "/SUMPRODUCT(EXP((Steps!$B3:$F3-MAX(Steps!$B3:$F3))/SQRT(COLUMNS($C$4:$E$8))))"
     )
@@ -541,8 +542,11 @@ def test_a_second_frame_of_a_matrix_refers_to_the_first(tmp_path: Path) -> None:
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
     check(book, out, X, frames=4)
     cells = book.filling.cells["Sheet"]
-    assert (cells[4, 11].formula, cells[24, 12].formula) == ("C14", "D24")
-    assert cells[24, 3].formula == "SUM(MMULT($C4:$G4,C$14:C$18))"
+    assert [at_row(cells[row, column].formula, row) for row, column in [(4, 11), (24, 12)]] == [
+        "C14",
+        "D24",
+    ]
+    assert at_row(cells[24, 3].formula, 24) == "SUM(MMULT($C4:$G4,C$14:C$18))"
 
 
 def test_in_python(tmp_path: Path) -> None:

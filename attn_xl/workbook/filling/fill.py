@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -18,10 +18,10 @@ from attn_xl.models.softmax import softmax_scores
 from attn_xl.spreadsheets.addresses import (
     Place,
     address,
+    at_row,
     fixed,
     parse_area,
     quoted,
-    split_at_rows,
     unique,
     unquoted,
 )
@@ -313,21 +313,19 @@ class Sentence:
             else range(node.shape[0])
         )
         hers = self.hers.get(frame.step, frozenset())
-        patterns: dict[object, list[tuple[Callable[[int], str], bool]]] = {}
+        patterns: dict[object, list[tuple[str, bool]]] = {}
         for i, kind in enumerate(kinds):
             if not wanted[i].any():
                 continue
             if clone is not None and kind not in patterns:
                 own = PlacedOperand(blocks, clone, home, i, {}, frame.turned)
-                written = (as_she_writes(own.formula(j), hers) for j in range(node.shape[1]))
-                patterns[kind] = [(split_at_rows(text), array) for text, array in written]
+                patterns[kind] = [as_she_writes(own.formula(j), hers) for j in range(node.shape[1])]
             values = numbers[i].tolist()
             for j in np.flatnonzero(wanted[i]).tolist():
                 down, across = (j, i) if frame.turned else (i, j)
                 cell = home.row + down, home.column + across
-                formula, array = patterns[kind][j] if clone is not None else (str, False)
-                text = formula(cell[0]) if clone is not None else ""
-                yield cell, Filled(values[j], text, None, array)
+                formula, array = patterns[kind][j] if clone is not None else ("", False)
+                yield cell, Filled(values[j], formula, None, array)
 
 
 _OF_ROWS = re.compile(r"SUMPRODUCT\(([^(),]+),([^(),]+)\)")
@@ -506,6 +504,7 @@ def _differences(sentence: Sentence, node: Node, frame: Frame, sheet: DrawnSheet
         wanted = np.zeros(node.shape, bool)
         wanted[i, j] = True
         ((_, shown),) = sentence.formulas(node, frame, wanted)
+        formula = at_row(shown.formula, cell[0])
         where = f"{quoted(sheet.name)}!{address(*cell)}"
         more = (
             f" {len(kind)} cells of {frame.step} differ so."
@@ -517,7 +516,7 @@ def _differences(sentence: Sentence, node: Node, frame: Frame, sheet: DrawnSheet
             if len(kind) > 1 and what == "typed"
             else ""
         )
-        should = f"{frame.step} should be {expected[i, j]:.4g}, ={shown.formula}."
+        should = f"{frame.step} should be {expected[i, j]:.4g}, ={formula}."
         if what == "differs":
             own = sheet.formulas[cell]
             there = f"={own.text}" if (own.row, own.column) == cell else "the formula there"

@@ -149,6 +149,26 @@ def _free_cell(cell: Cell, style: int, live: bool) -> bytes:
     return f"<c {place}>{formula}<v>{cell.value!r}</v></c>".encode()
 
 
+class RowPattern:
+    """The XML of cells with placeholders for row numbers."""
+
+    def __init__(self, text: str) -> None:
+        line = text.encode()
+        self._places: list[tuple[bytes, int]] = []
+        for number, offset in enumerate(sorted(row_offsets(line))):
+            token = row_token(offset).encode()
+            mark = _MARKS[number : number + 1] or token
+            line = line.replace(token, mark)
+            self._places.append((mark, offset))
+        self._line = line
+
+    def at(self, row: int) -> bytes:
+        line = self._line
+        for mark, offset in self._places:
+            line = line.replace(mark, b"%d" % (row + offset))
+        return line
+
+
 class _RowTemplate:
     """A row of some blocks with placeholders for the row's number and values."""
 
@@ -205,14 +225,7 @@ class _RowTemplate:
                     kind = ' t="str"' if block.node.texts else ""
                     shown = formula if state.formula else ""
                     parts.append(f"<c {cell}{kind}>{shown}<v>%b</v></c>")
-        line = "".join(parts).encode()
-        self._places: list[tuple[bytes, int]] = []
-        for number, offset in enumerate(sorted(row_offsets(line))):
-            token = row_token(offset).encode()
-            mark = _MARKS[number : number + 1] or token
-            line = line.replace(token, mark)
-            self._places.append((mark, offset))
-        self._line = line
+        self._line = RowPattern("".join(parts))
 
     def serves(self, blocks: list[Block], row: int) -> bool:
         """Whether the template is valid for a row below."""
@@ -221,10 +234,7 @@ class _RowTemplate:
         return all(kinds[self._row - top] == kinds[row - top] for top, kinds in self._kinds)
 
     def at(self, row: int) -> bytes:
-        line = self._line
-        for mark, offset in self._places:
-            line = line.replace(mark, b"%d" % (row + offset))
-        return line % tuple(self._values(row))
+        return self._line.at(row) % tuple(self._values(row))
 
     def _values(self, row: int) -> list[bytes]:
         values: list[bytes] = []

@@ -6,20 +6,23 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Mapping
-from functools import cache
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache
+from itertools import groupby
+
+import orjson
 
 from attn_xl.errors import InputError
 from attn_xl.records import record
-from attn_xl.spreadsheets.addresses import address, parse_area, split_address
-from attn_xl.spreadsheets.drawn import CELL, ROW, DrawnBook, attribute, data_of
+from attn_xl.spreadsheets.addresses import address, letters, parse_area, row_token, split_address
+from attn_xl.spreadsheets.drawn import CELL_START, ROW, DrawnBook, attribute, data_of
 from attn_xl.spreadsheets.ooxml import Package
 
-from .rows import escaped
+from .rows import RowPattern, escaped, spreadsheet_text
 
 _CALC = re.compile(rb"<((?:\w+:)?)calcPr\b([^>]*?)/?>")
 _BEFORE_CALC = ("sheets", "functionGroups", "externalReferences", "definedNames")
-_BLANK = re.compile(rb'<c r="([A-Z]+)\d+"(?: s="(\d+)")?(?: t="n")? ?/>')
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 _SHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"
 
@@ -29,6 +32,7 @@ class Filled:
     """What a cell gets: a number or a text, and the formula that gives it; None leaves it blank.
 
     Attributes:
+        formula: may have placeholders for row numbers, as `at_row` replaces them.
         style: the number of another style for the cell; None keeps its own.
         array: whether it is an array formula, which Excel 2010 computes with Ctrl+Shift+Enter.
     """
@@ -116,11 +120,11 @@ def packed(content: bytes, changed: Mapping[str, bytes], dropped: set[str]) -> b
         for entry in old.infolist():
             if entry.filename not in dropped:
                 data = left.pop(entry.filename, None)
-                new.writestr(entry, old.read(entry) if data is None else data)
+                new.writestr(entry, old.read(entry) if data is None else data, compresslevel=1)
         for name, data in left.items():
             entry = zipfile.ZipInfo(name)
             entry.compress_type = zipfile.ZIP_DEFLATED
-            new.writestr(entry, data)
+            new.writestr(entry, data, compresslevel=1)
     return made.getvalue()
 
 
@@ -179,6 +183,10 @@ def _sheet(xml: bytes, cells: Cells, where: str) -> bytes:
     for (row, column), cell in cells.items():
         by_row.setdefault(row, {})[column] = cell
     columns = _styles_of_columns(xml[:start])
+
+    def edited(row: int, found: re.Match[bytes] | None) -> bytes:
+        return _row(row, found, by_row[row], prefix, columns, where)
+
     pieces: list[bytes] = []
     waiting = sorted(by_row)
     done = last = 0
@@ -191,17 +199,14 @@ def _sheet(xml: bytes, cells: Cells, where: str) -> bytes:
         last = number
         while waiting and waiting[0] < number:
             row = waiting.pop(0)
-            pieces += [body[done : found.start()], _row(row, by_row[row], prefix, columns)]
+            pieces += [body[done : found.start()], edited(row, None)]
             done = found.start()
         if waiting and waiting[0] == number:
             waiting.pop(0)
-            pieces += [
-                body[done : found.start()],
-                _edited(found, by_row[number], prefix, columns, where),
-            ]
+            pieces += [body[done : found.start()], edited(number, found)]
             done = found.end()
     pieces.append(body[done:])
-    pieces += [_row(row, by_row[row], prefix, columns) for row in waiting]
+    pieces += [edited(row, None) for row in waiting]
     return _spanning(xml[:start], cells) + b"".join(pieces) + xml[end:]
 
 
@@ -218,91 +223,91 @@ def _spanning(head: bytes, cells: Cells) -> bytes:
     return head[: found.start(2)] + span.encode() + head[found.end(2) :]
 
 
-def _row(row: int, cells: Mapping[int, Filled], prefix: str, columns: Mapping[int, bytes]) -> bytes:
-    made = "".join(
-        _cell(row, column, cell, prefix, columns.get(column, b""))
-        for column, cell in sorted(cells.items())
-    )
-    return f'<{prefix}row r="{row}">{made}</{prefix}row>'.encode()
+def _row(
+    row: int, found: re.Match[bytes] | None, cells: Mapping[int, Filled], prefix: str,
+    columns: Mapping[int, bytes], where: str,
+) -> bytes:  # fmt: skip
+    """A row with some cells filled in; the others keep their bytes.
 
-
-def _edited(
-    found: re.Match[bytes],
-    cells: Mapping[int, Filled],
-    prefix: str,
-    columns: Mapping[int, bytes],
-    where: str,
-) -> bytes:
-    """A row with some cells filled in; the others keep their bytes."""
-    row = int(attribute(found[2], b"r"))
-    own = attribute(found[2], b"s") if attribute(found[2], b"customFormat") in (b"1", b"true") else b""
-    inner, pieces = found[4] or b"", list[bytes]()
-    left = dict(cells)
-
-    def blank(cell: re.Match[bytes]) -> bytes:
-        filled = left.pop(_column(cell[1]), None)
-        if filled is None:
-            return cell[0]
-        return _cell(row, _column(cell[1]), filled, prefix, cell[2] or b"").encode()
-
-    if not prefix and inner.count(b"/>") >= len(cells):
-        replaced = _BLANK.sub(blank, inner)
-        if not left:  # each has an empty cell of its own
-            attributes = re.sub(rb'\s+spans="[^"]*"', b"", found[2])
-            return b"<row%b>%b</row>" % (attributes, replaced)
-    waiting = sorted(cells)
-    done = last = 0
-
-    def made(column: int, style: bytes) -> bytes:
-        return _cell(row, column, cells[column], prefix, style).encode()
-
-    for cell in CELL.finditer(inner):
-        place = attribute(cell[1], b"r")
-        column = _column(place.rstrip(b"0123456789"))
-        if column <= last:
+    Args:
+        found: the row as it is; None if the sheet has none.
+        columns: the style of each column that has one.
+    """
+    attributes, inner = (found[2], found[4] or b"") if found else (b' r="%d"' % row, b"")
+    custom = attribute(attributes, b"customFormat") in (b"1", b"true")
+    own = attribute(attributes, b"s") if custom else b""
+    places, offsets, styles = [0], [0], dict[int, bytes]()
+    for cell in CELL_START.finditer(inner):
+        column = _column(cell[1] or b"")
+        if column <= places[-1]:
             raise InputError(
                 f"{where}: its cells have no order. Save it once in a spreadsheet program."
             )
-        last = column
-        pieces.append(inner[done : cell.start()])
-        done = cell.start()
-        while waiting and waiting[0] < column:
-            new = waiting.pop(0)
-            pieces.append(made(new, own or columns.get(new, b"")))
-        if waiting and waiting[0] == column:
-            waiting.pop(0)
-            pieces.append(made(column, attribute(cell[1], b"s")))
-            done = cell.end()
+        places.append(column)
+        offsets.append(cell.start())
+        styles[column] = cell[3] or b""
+    offsets.append(len(inner))
+    pieces, done = list[bytes](), 0
+    for _, run in groupby(enumerate(sorted(cells)), lambda one: one[1] - one[0]):
+        filled = {column: cells[column] for _, column in run}
+        looks = tuple([
+            (
+                column,
+                cell.value.__class__ if cell.value is None or cell.value.__class__ is str else float,
+                cell.formula,
+                (styles[column] if column in styles else own or columns.get(column, b""))
+                if cell.style is None else b"%d" % cell.style if cell.style else b"",
+                cell.array,
+            )
+            for column, cell in filled.items()
+        ])  # fmt: skip
+        line = _pattern(prefix, looks).at(row) % tuple(_values(filled.values()))
+        pieces += [inner[done : offsets[bisect_left(places, min(filled))]], line]
+        done = offsets[bisect_right(places, max(filled))]
     pieces.append(inner[done:])
-    pieces += [made(column, own or columns.get(column, b"")) for column in waiting]
     # The span is a hint, which a new cell may exceed.
-    attributes = re.sub(rb'\s+spans="[^"]*"', b"", found[2])
-    return b"<%brow%b>%b</%brow>" % (found[1], attributes, b"".join(pieces), found[1])
+    attributes = re.sub(rb'\s+spans="[^"]*"', b"", attributes)
+    tag = f"{prefix}row".encode()
+    return b"<%b%b>%b</%b>" % (tag, attributes, b"".join(pieces), tag)
 
 
-def _cell(row: int, column: int, cell: Filled, prefix: str, style: bytes) -> str:
-    place, p = address(row, column), prefix
-    look = style.decode() if cell.style is None else str(cell.style or "")
-    start = f'<{p}c r="{place}"' + (f' s="{look}"' if look else "")
-    if cell.value is None:
-        return f"{start}><{p}f>{escaped(cell.formula)}</{p}f></{p}c>" if cell.formula else f"{start}/>"
-    if not cell.formula and isinstance(cell.value, str):
-        text = f'<{p}t xml:space="preserve">{escaped(cell.value)}</{p}t>'
-        return f'{start} t="inlineStr"><{p}is>{text}</{p}is></{p}c>'
-    kind = ' t="str"' if isinstance(cell.value, str) else ""
-    value = escaped(cell.value) if isinstance(cell.value, str) else _number(cell.value)
-    array = f' t="array" ref="{place}"' if cell.array else ""
-    formula = f"<{p}f{array}>{escaped(cell.formula)}</{p}f>" if cell.formula else ""
-    return f"{start}{kind}>{formula}<{p}v>{value}</{p}v></{p}c>"
+@lru_cache(maxsize=64)
+def _pattern(p: str, looks: tuple[tuple[int, type, str, bytes, bool], ...]) -> RowPattern:
+    """The XML of neighbouring cells: of each its column, what it holds, its formula and style, and
+    whether it is an array formula."""
+    parts = []
+    for column, kind, formula, style, array in looks:
+        place = f"{letters(column)}{row_token(0)}"
+        start = f'<{p}c r="{place}"' + (f' s="{style.decode()}"' if style else "")
+        reference = f' t="array" ref="{place}"' if array else ""
+        written = f"<{p}f{reference}>{escaped(formula)}</{p}f>".replace("%", "%%") if formula else ""
+        if kind is str and not formula:
+            parts.append(
+                f'{start} t="inlineStr"><{p}is><{p}t xml:space="preserve">%b</{p}t></{p}is></{p}c>'
+            )
+        elif kind is str:
+            parts.append(f'{start} t="str">{written}<{p}v>%b</{p}v></{p}c>')
+        elif kind is float:
+            parts.append(f"{start}>{written}<{p}v>%b</{p}v></{p}c>")
+        else:
+            parts.append(f"{start}>{written}</{p}c>%.0b" if formula else f"{start}/>%.0b")
+    return RowPattern("".join(parts))
+
+
+def _values(cells: Iterable[Filled]) -> list[bytes]:
+    """The values of cells as XML."""
+    values = [cell.value for cell in cells]
+    numbers = [0.0 if value is None or isinstance(value, str) else float(value) for value in values]
+    written = orjson.dumps(numbers)[1:-1].split(b",")
+    for n, value in enumerate(values):
+        if isinstance(value, str):
+            written[n] = escaped(spreadsheet_text(value)).encode()
+    return written
 
 
 @cache
 def _column(letters: bytes) -> int:
     return split_address(f"{letters.decode()}1")[1] if letters else 0
-
-
-def _number(value: float) -> str:
-    return repr(float(value)).removesuffix(".0")
 
 
 def _styles_of_columns(head: bytes) -> dict[int, bytes]:
