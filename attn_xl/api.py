@@ -88,7 +88,7 @@ def attend(
         if weights is not None:
             read = _with_weights(read, weights)
         resolved = _settings(options, read, settings)
-        return replace(models.attend(read, resolved), tables=read)
+        return models.attend(read, resolved)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -399,8 +399,7 @@ def write_workbook(
         computed_with = computation.settings
         controls = display.formulas is not Formulas.none and not plain
         if computed_with.controls is not controls:
-            again = models.attend(tables, replace(computed_with, controls=controls))
-            computation = replace(again, tables=tables)
+            computation = models.attend(tables, replace(computed_with, controls=controls))
         display = replace(display, controls=controls)
     if source is None:
         source = tables.path.name if tables is not None and tables.path.is_file() else ""

@@ -11,7 +11,7 @@ from attn_xl.errors import CallError
 from attn_xl.settings import Settings
 from attn_xl.text import emit, say
 
-from .options import File, compute_file, with_settings
+from .options import Call, File, compute_file, with_settings
 
 DECIMALS = 3
 MOST_TERMS = 12
@@ -43,12 +43,13 @@ def explain(
             "--plain", help="Read CELL as a cell of the workbook that convert --plain writes."
         ),
     ] = False,
+    call: Call = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     levels = _levels(depth)
     options = {**options, "controls": not plain}  # as in convert
     Settings.check_call(options)  # report a mistake in the call before reading anything
-    computation, settings = compute_file(file, options, reading, sheet)
+    computation, settings = compute_file(file, options, reading, sheet, call=call)
     decimals = DECIMALS if settings.decimals is None else settings.decimals
     from attn_xl.views.explained_row import explained_row
 

@@ -12,7 +12,7 @@ from attn_xl.errors import CallError, InputError
 from attn_xl.settings import Settings
 from attn_xl.text import say
 
-from .options import READ, Force, option, output_beside, read_file_tables, with_settings
+from .options import READ, Call, Force, called, option, output_beside, read_file_tables, with_settings
 
 NEEDS_A_LOOK = 3
 """The exit status if something was left that a person has to look at."""
@@ -47,12 +47,7 @@ def fill(
         Path | None,
         option("-o", "--output", help="The workbook to write. Default: SHEET-filled.xlsx."),
     ] = None,
-    call: Annotated[
-        list[str] | None,
-        option(
-            "--call", metavar="NAME=STEP", panel=READ, help="What a title of yours means: Blend=Output."
-        ),
-    ] = None,
+    call: Call = None,
     force: Force = False,
 ) -> None:
     from attn_xl.outputs import check_ending, check_output, writing
@@ -67,7 +62,7 @@ def fill(
     if reading and input is None:
         raise CallError(f"--{next(iter(reading)).replace('_', '-')} needs --input.")
     tables = read_file_tables(input, reading) if input else None
-    filled = fill_file(file, options, called(call or ()), words, tables)
+    filled = fill_file(file, options, called(call), words, tables)
     if not filled.filling.frames:
         raise InputError(
             f"{file}: has no frame to fill in. Write the name of a step, such as Scores, above one."
@@ -81,18 +76,3 @@ def fill(
     say(f"{path}: {filled.summary}")
     if filled.attention:
         raise typer.Exit(NEEDS_A_LOOK)
-
-
-def called(given: Any) -> dict[str, str]:
-    """The names given with --call, in lower case, and the steps they stand for.
-
-    Raises:
-        CallError: if one is not NAME=STEP.
-    """
-    found = {}
-    for text in given:
-        name, equals, step = text.partition("=")
-        if not (equals and name.strip() and step.strip()):
-            raise CallError(f"--call {text}: give it as NAME=STEP: --call Blend=Output.")
-        found[name.strip().casefold()] = step.strip()
-    return found

@@ -132,6 +132,10 @@ Set = Annotated[
         help="Any other setting; see attn-xl settings.",
     ),
 ]
+Call = Annotated[
+    list[str] | None,
+    option("--call", metavar="NAME=STEP", panel=READ, help="What a name of yours means: Blend=Output."),
+]
 Command = Callable[..., None]
 
 
@@ -272,6 +276,7 @@ def compute_file(
     sheet: str | None = None,
     fits: Callable[[Computation, Settings], str] | None = None,
     steps: Sequence[str] = (),
+    call: Sequence[str] | None = None,
 ) -> tuple[Computation, Settings]:
     """Compute the model for a file; returns the computation and the settings used. Options of the call
     take precedence over the file's own settings.
@@ -281,6 +286,7 @@ def compute_file(
             a large workbook costs, which is printed.
         steps: the steps to return. If only the model with switches, or with its influence, has them,
             these are added.
+        call: what is given with --call.
     """
     from attn_xl.models.build import attend, foresee
     from attn_xl.views.selection import has_steps
@@ -288,6 +294,7 @@ def compute_file(
     if options.get("attention"):
         reading = {**reading, "attention": options["attention"]}
     tables = read_file_tables(file, reading, sheet)
+    tables = replace(tables, called={**tables.called, **called(call)})
     if steps:
         plain = Settings.resolve(options, tables.settings, f"{file}, sheet 'Settings'")
         if not has_steps(foresee(tables, plain), steps, sheet):
@@ -310,6 +317,21 @@ def compute_file(
     if fits is not None and (cost := fits(foreseen, settings)):
         say(cost, file=sys.stderr)
     return attend(tables, settings), settings
+
+
+def called(given: Sequence[str] | None) -> dict[str, str]:
+    """The names given with --call, in lower case, and the steps they stand for.
+
+    Raises:
+        CallError: if one is not NAME=STEP.
+    """
+    found = {}
+    for text in given or ():
+        name, equals, step = text.partition("=")
+        if not (equals and name.strip() and step.strip()):
+            raise CallError(f"--call {text}: give it as NAME=STEP: --call Blend=Output.")
+        found[name.strip().casefold()] = step.strip()
+    return found
 
 
 def output_beside(file: Path, tail: str) -> Path:

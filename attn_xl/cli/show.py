@@ -12,7 +12,7 @@ from attn_xl.errors import CallError
 from attn_xl.settings import Settings
 from attn_xl.text import emit, say
 
-from .options import File, Force, compute_file, with_settings
+from .options import Call, File, Force, compute_file, with_settings
 
 
 @with_settings(
@@ -36,6 +36,7 @@ def show(
     ] = None,
     all_steps: Annotated[bool, typer.Option("--all", help="Print every matrix.")] = False,
     sheet: Annotated[str | None, typer.Option(help="Print only this sentence.")] = None,
+    call: Call = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     numbers: Annotated[
@@ -60,7 +61,7 @@ def show(
 
         check_output(svg, force=force, sources=(file,))
     wanted_steps = [*(steps or ()), *(step or ())]
-    computation, settings = compute_file(file, options, reading, sheet, steps=wanted_steps)
+    computation, settings = compute_file(file, options, reading, sheet, steps=wanted_steps, call=call)
     for remark in computation.remarks:
         say(remark, file=sys.stderr)
     if not (wanted_steps or all_steps or json or csv):

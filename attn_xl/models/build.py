@@ -131,6 +131,10 @@ def attend(tables: Tables, settings: Settings | None = None) -> Computation:
     if settings is None:
         settings = Settings.resolve({}, tables.settings, f"{tables.path}, sheet 'Settings'")
     settings.refuse_idle()
+    return replace(_attend(tables, settings), tables=tables)
+
+
+def _attend(tables: Tables, settings: Settings) -> Computation:
     run = Run(tables, settings)
     outputs: dict[str, list[Matrix]] = {}
     ends: dict[str, tuple[Matrix, Matrix]] = {}

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
 
 from attn_xl.errors import InputError, nearest
-from attn_xl.spreadsheets.addresses import Place, parse_area, quoted
+from attn_xl.spreadsheets.addresses import Place, address, parse_area, quoted
 from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet
 from attn_xl.text import clean
 
+from .boxes import Grid
 from .frames import Cells, Title, step_called, titles_of
 from .roles import weight_label
 from .step_names import SPELLINGS, step_named
 
 WORDS, DIMENSIONS, FORMULA = "words", "dimensions", "formula"
 """Tags for labels, and for the formula of a step in words."""
+Cell = tuple[int, int]
 _TAG = re.compile(r"\s*\{\{\s*([^{}|]*?)\s*(?:\|\s*([^{}]*?)\s*)?\}\}\s*")
 _OPTIONS = ("head N", "words across", "words down")
 
@@ -79,35 +83,52 @@ def names_of(drawn: DrawnBook) -> Iterator[Title]:
 
 
 def called_in(drawn: DrawnBook) -> dict[str, str]:
+    """`called_on` the visible sheets of a workbook. The table's cells count as blank for everything
+    else."""
+    found = {}
+    for sheet in drawn.sheets:
+        for own, step, cells in _called(sheet.values, f"{drawn.path}, {quoted(sheet.name)}"):
+            found[own] = step
+            for cell in cells:
+                sheet.values.pop(cell, None)
+    return found
+
+
+def called_on(grids: Mapping[str, Grid], path: Path) -> dict[str, str]:
     """An author's own names for steps, from a table of two columns headed `name` and `step`: in lower
-    case, with the steps. Its cells count as blank for everything else.
+    case, with the steps.
 
     Raises:
         InputError: if its right column names no step.
     """
-    found = {}
-    for sheet in drawn.sheets:
-        heads = [
-            (row, column)
-            for (row, column), value in sheet.values.items()
-            if isinstance(value, str)
-            and value.strip().casefold() == "step"
-            and str(sheet.values.get((row, column - 1), "")).strip().casefold() in ("name", "my name")
-        ]
-        for row, column in heads:
-            del sheet.values[row, column], sheet.values[row, column - 1]
-            while isinstance(own := sheet.values.get((row + 1, column - 1)), str):
-                row += 1
-                step = str(sheet.values.get((row, column), ""))
-                named = step_called(step, {})
-                if named is None:
-                    where = (
-                        f"{drawn.path}, {quoted(sheet.name)}!{sheet.at(row, column).rpartition('!')[2]}"
-                    )
-                    raise InputError(f"{where}: {step!r} is no step. {nearest(step, SPELLINGS)}")
-                found[own.strip().casefold()] = named[0]
-                del sheet.values[row, column], sheet.values[row, column - 1]
+    found: dict[str, str] = {}
+    for name, grid in grids.items():
+        if not any(head in row for row in grid for head in ("step", "Step", "STEP")):
+            continue
+        values = {(i, j): value for i, row in enumerate(grid, 1) for j, value in enumerate(row, 1)}
+        found |= {own: step for own, step, _ in _called(values, f"{path}, {quoted(name)}")}
     return found
+
+
+def _called(values: Mapping[Cell, Any], where: str) -> Iterator[tuple[str, str, list[Cell]]]:
+    """An author's own names for steps, the steps, and the cells that say so."""
+    heads = [
+        (row, column)
+        for (row, column), value in values.items()
+        if isinstance(value, str)
+        and value.strip().casefold() == "step"
+        and str(values.get((row, column - 1), "")).strip().casefold() in ("name", "my name")
+    ]
+    for row, column in heads:
+        cells = [(row, column), (row, column - 1)]
+        while isinstance(own := values.get((row + 1, column - 1)), str) and own.strip():
+            row += 1
+            step = str(values.get((row, column), ""))
+            named = step_called(step, {})
+            if named is None:
+                place = f"{where}!{address(row, column)}"
+                raise InputError(f"{place}: {step!r} is no step. {nearest(step, SPELLINGS)}")
+            yield own.strip().casefold(), named[0], [*cells, (row, column), (row, column - 1)]
 
 
 def says_where(drawn: DrawnBook) -> bool:

@@ -39,6 +39,7 @@ from .formula_attention import Attention
 from .formula_blocks import Span
 from .labels import Table, described
 from .left_out import LEFT_OUT, LeftOut, quoted_argument, without_option, without_setting
+from .own_names import called_on
 from .pytorch import parameter_of, parts_of, says_weights, weights_of_parameters
 from .roles import Found, WordsIn, to_turn, weight_label, words_of
 
@@ -62,6 +63,7 @@ class Tables:
         labels: the right answers for a sentence, by its name: its class, or its next words.
         optional: the weights that a model need not use.
         longer: returns the weights for texts that go on for some words; None if they are the same.
+        called: an author's own names, in lower case, and the steps they stand for.
     """
 
     path: Path
@@ -72,6 +74,7 @@ class Tables:
     labels: dict[str, tuple[str, ...]] = field(default_factory=dict)
     optional: frozenset[str] = frozenset()
     longer: Callable[[int], Mapping[str, Table]] | None = None
+    called: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         lines = [f"Tables of {self.path}"]
@@ -199,7 +202,9 @@ def survey_book(
         tables = _assembled(survey, settings, words_in)
         unread = names.keys() - tables.sentences.keys()
         survey.tables = replace(
-            tables, labels={name: right for name, right in labels.items() if name not in unread}
+            tables,
+            labels={name: right for name, right in labels.items() if name not in unread},
+            called=called_on(book.grids, book.path),
         )
     except InputError as error:
         survey.trouble = error

@@ -97,6 +97,8 @@ class Steps:
 
     def __init__(self, matrices: Sequence[SelectedMatrix], computation: Computation) -> None:
         self._matrices = list(matrices)
+        tables = computation.tables
+        self._meant = {**BY_SPELLING, **(tables.called if tables else {})}
         self._own = {one: called(one, computation) for one in self._matrices}
         self._forms: list[dict[str, list[SelectedMatrix]]] = [{}, {}, {}, {}]
         for one, own in self._own.items():
@@ -127,7 +129,7 @@ class Steps:
         levels = self._forms if parts else self._forms[:3]
         found = next((forms[name.casefold()] for forms in levels if name.casefold() in forms), [])
         front, dot, own = name.rpartition(".")
-        meant = "" if found else BY_SPELLING.get(own.casefold(), "")  # as authors call it: Attention
+        meant = "" if found else self._meant.get(own.casefold(), "")  # as authors call it: Attention
         return self.known(f"{front}{dot}{meant}") if meant and meant != own else found
 
     def unknown(self, name: str) -> CallError:

@@ -294,6 +294,24 @@ def test_call_gives_a_step_the_author_s_own_name(tmp_path: Path, capsys: Any) ->
         assert why in capsys.readouterr().err
 
 
+def test_show_and_explain_know_the_author_s_own_names(tmp_path: Path, capsys: Any) -> None:
+    book = openpyxl.load_workbook(SAMPLES / "mouse.xlsx")
+    names = book.create_sheet("Names")
+    for row in (("My name", "Step"), ("Blend", "Output"), ("Who looks", "Attention")):
+        names.append(row)
+    book.save(path := tmp_path / "named.xlsx")
+    main_ok(["show", str(path), "Blend"])
+    assert "pets.Output = " in capsys.readouterr().out
+    main_ok(["explain", str(path), "pets.Who looks[mouse, cat]"])
+    assert capsys.readouterr().out.startswith("pets.Softmax[mouse, cat] = 0.207")
+    main_ok(["explain", str(path), "desk.Mix[or]", "--call", "mix=Output"])
+    assert capsys.readouterr().out.startswith("desk.Output[or]: ")
+    book["Names"]["B2"] = "Outptu"
+    book.save(path)
+    with pytest.raises(InputError, match=r"Names!B2: 'Outptu' is no step\. Did you mean 'Output'\?"):
+        attn_xl.read_tables(path)
+
+
 def main_ok(arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as end:
         main(arguments)
