@@ -20,6 +20,7 @@ from attn_xl.graph.node import Node
 from attn_xl.models import steps
 from attn_xl.models.compare_models import LOSS_BY_WORD
 from attn_xl.models.influence import INFLUENCE
+from attn_xl.models.learning_steps import CURVE
 from attn_xl.settings import OVERVIEW, SETTINGS
 from attn_xl.spreadsheets.addresses import (
     CODE_LIKE,
@@ -32,7 +33,7 @@ from attn_xl.spreadsheets.addresses import (
     literal,
     quoted,
 )
-from attn_xl.text import OFF, ON, clean, shortened, text_width
+from attn_xl.text import OFF, ON, clean, count, shortened, text_width
 
 from .curve import ROWS_OF_CHART as ROWS_OF_CURVE
 from .curve import chart_of, is_curve
@@ -61,6 +62,8 @@ MOST_LABEL, NUMBER, NARROW, ARROW, GUTTER, CHART, OTHERS = 18, 5.6, 2.4, 1.7, 2.
 the space between sentences; the narrowest chart; a column that is not in use."""
 PAGE, MOST_PIXELS = 160.0, 1330
 """Characters of a line of links; the width of two sentences beside each other."""
+CURVE_PIXELS, CURVE_ROWS, PIXEL = 440, 12, 2.54 / 96
+"""The size of a curve beside the first view: pixels, rows; centimetres of a pixel."""
 ROW_HEIGHT, MOST_HEIGHT = 18.0, 120.0
 """Points."""
 CENTIMETRES, CHARACTER = ROW_HEIGHT / 72 * 2.54, 0.19
@@ -140,7 +143,8 @@ class _Overview:
     def sheet(self, switches: Sequence[Block], *, links: bool) -> Sheet:
         layout, views = self._layout, self.views
         across = self._columns()
-        row = FINDING + len(views) * self.live
+        findings = self._learned()
+        row = FINDING + len(findings) + len(views) * self.live
         for line in filter(None, layout.about.split("\n")):
             self.text(row, 1, clean(line))
             row += 1
@@ -152,10 +156,13 @@ class _Overview:
                 bottoms.append(drawing.draw())
                 if self.live:
                     finding = drawing.finding()
-                    self.cells.append(Cell(FINDING + first + at, 1, *finding, style="attn text"))
-                    self.finding = self.finding or str(finding.value)
+                    findings.append(finding)
             self._starts.append(row)
             row = max(bottoms) + 1
+        self.cells += [
+            Cell(FINDING + at, 1, *one, style="attn text") for at, one in enumerate(findings)
+        ]
+        self.finding = str(findings[0].value) if findings else ""
         row = self._curves(row)
         after, note = row, ""
         if not links:  # beside a link to the cover, which openpyxl writes, nothing is streamed
@@ -208,6 +215,7 @@ class _Overview:
         self._wide = len(widths)
         pixels = sum(7 * width + 5 for width in widths)
         across = 2 if len(self.views) > 1 and 2 * pixels <= MOST_PIXELS else 1
+        self._room = MOST_PIXELS - across * pixels
         self.widths.update(enumerate(widths * across, 1))
         return across
 
@@ -256,8 +264,27 @@ class _Overview:
             column += 1
         return column
 
+    def _learned(self) -> list[Option]:
+        """What learning did to the loss: `loss: 0.73 before learning, 0.02 after 20 steps`."""
+        curves = (b for b in self._layout.blocks.values() if b.node.step is CURVE and is_curve(b))
+        curve = next(curves, None)
+        numbers = self._layout.values(curve.node)[:, 0] if curve else np.array([np.nan])
+        if curve is None or not np.isfinite(numbers).all():  # cells to fill in
+            return []
+        place = curve.place
+        ends = {}
+        for name, at in (("first", 0), ("last", -1)):
+            there = replace(place, row=place.row + at % place.rows, rows=1).absolute_range
+            ends[name] = Option(rounded(float(numbers[at])), f"ROUND({there.partition(':')[0]},2)")
+        after = count(place.rows - 1, "step")
+        text = f"loss: {{first}} before learning, {{last}} after {after}"
+        value = text.format(**{name: end.value for name, end in ends.items()})
+        formula = formula_of_text(text, **{name: end.formula for name, end in ends.items()})
+        return [Option(value, formula)]
+
     def _curves(self, row: int) -> int:
-        """The chart of the loss, or of how far back each model sees."""
+        """The chart of the loss, or of how far back each model sees: beside the first view if there is
+        room, else below the views."""
         looks = any(panel.kind == "share" for view in self.views for panel in view.panels)
         curves = [block for block in self._layout.blocks.values() if is_curve(block)]
         curves = [one for one in curves if not (looks and one.node.is_step(steps.POSITIONS))]
@@ -265,9 +292,17 @@ class _Overview:
         for block in filter(is_vectors, drawn):
             self.charts.append(arrows_of(block, self._layout, row, 2))
             return row + ROWS_OF_ARROWS
-        for block in curves[:1] + [one for one in curves if one.node.is_step(LOSS_BY_WORD)][:1]:
-            self.charts.append(chart_of(block, self._layout.values(block.node), row, 2))
-            row += ROWS_OF_CURVE
+        wanted = curves[:1] + [one for one in curves[1:] if one.node.is_step(LOSS_BY_WORD)][:1]
+        for number, block in enumerate(wanted):
+            chart = chart_of(block, self._layout.values(block.node), row, 2)
+            if number == 0 and self.views and self._room >= CURVE_PIXELS:
+                top, width, height = self._starts[0], CURVE_PIXELS * PIXEL, CURVE_ROWS * CENTIMETRES
+                beside = replace(chart, row=top, column=self._wide + 1, width=width, height=height)
+                self.charts.append(beside)
+                row = max(row, top + CURVE_ROWS + 1)
+            else:
+                self.charts.append(chart)
+                row += ROWS_OF_CURVE
         return row
 
     def _links(self, row: int) -> int:
@@ -554,9 +589,7 @@ class _Drawing:
                 self._bar(title, [end], self._layout.scale_end(node))
             elif panel.kind == "number" and panel is not panels[0]:
                 before = ends[0] if ends[0].names == end.names else None
-                self._bar(
-                    "Before and after" if before else end.title, [before, end] if before else [end]
-                )
+                self._bar(BEFORE_AFTER if before else end.title, [before, end] if before else [end])
         return len(self._sheet.charts) > charts
 
     def _bar(self, title: str, series: Sequence[Series], most: float = 0.0) -> None:
@@ -565,8 +598,8 @@ class _Drawing:
         width = sum(self._sheet.widths[column] for column in columns) * CHARACTER
         self._sheet.charts.append(
             Chart("bars", title, self._below, place.column, tuple(series), width=width,
-                  height=(CHART_ROWS - 1) * CENTIMETRES, legend=len(series) > 1, most=most,
-                  colours=COLOURS[-len(series):])
+                  height=(CHART_ROWS - 1) * CENTIMETRES, legend=False, most=most,
+                  colours=BEFORE if len(series) > 1 else (SHARES,), bare=True)
         )  # fmt: skip
 
     def finding(self) -> Option:
@@ -638,8 +671,8 @@ class _Drawing:
         return Option(str(end.names[numbers.index(at)]), name), numbers.index(at)
 
 
-COLOURS = "9DC1E8", "2F8A82"
-"""Before, and after."""
+SHARES, BEFORE, BEFORE_AFTER = "2F8A82", ("9DC1E8", "2B3947"), "before → after"
+"""The colour of shares; those of the numbers before and after, and the title that names both."""
 TITLES = {"share": "Where the word looks", "best": "What comes next", "row": "The class"}
 """Titles of charts."""
 

@@ -155,6 +155,8 @@ class Chart:
         most: the end of the axis of numbers, which then begins at 0; 0 leaves it to the program.
         reach: both axes go from -reach to reach, so that angles look as they are; 0 leaves them.
         colours: of the series, in place of the usual ones.
+        bare: whether it has no axis of numbers, no lines and no border, since its numbers stand above
+            it and, if it has one series, on its bars.
     """
 
     kind: Literal["bars", "line", "moves", "points"]
@@ -170,6 +172,7 @@ class Chart:
     most: float = 0.0
     reach: float = 0.0
     colours: tuple[str, ...] = ()
+    bare: bool = False
 
 
 NOTHING = "A1048576"

@@ -21,6 +21,7 @@ from openpyxl.chart.data_source import (
     StrVal,
 )
 from openpyxl.chart.label import DataLabelList
+from openpyxl.chart.layout import Layout, ManualLayout
 from openpyxl.chart.marker import Marker
 from openpyxl.chart.series import DataPoint, SeriesLabel
 from openpyxl.chart.shapes import GraphicalProperties
@@ -28,8 +29,10 @@ from openpyxl.chart.text import RichText
 from openpyxl.drawing.line import LineEndProperties, LineProperties
 from openpyxl.drawing.text import (
     CharacterProperties,
+    Font,
     Paragraph,
     ParagraphProperties,
+    RegularTextRun,
     RichTextProperties,
 )
 from openpyxl.xml.functions import tostring
@@ -43,7 +46,7 @@ from .rows import spreadsheet_text
 COLOURS = ("0072B2", "E69F00", "009E73", "CC79A7", "56B4E9", "D55E00", "8C8C3A", "666666")
 """Distinguishable for colour-blind readers: Okabe and Ito, "Color Universal Design" (2008)."""
 INK = "16212B"
-TITLE_SIZE, TEXT_SIZE = 1000, 800  # hundredths of a point
+TITLE_SIZE, TEXT_SIZE = 900, 800  # hundredths of a point
 BY_LABEL = {"bars": BarChart, "line": LineChart}
 """The charts with a label for each number."""
 MARKS = ("circle", "square", "diamond", "triangle")
@@ -86,11 +89,7 @@ def _made(chart: Chart) -> Any:
     excel_chart: Any = BY_LABEL.get(chart.kind, ScatterChart)()
     excel_chart.title, excel_chart.width, excel_chart.height = chart.title, chart.width, chart.height
     excel_chart.title.overlay = False
-    bold = CharacterProperties(sz=TITLE_SIZE, b=True)
-    for paragraph in excel_chart.title.tx.rich.paragraphs:
-        paragraph.pPr = ParagraphProperties(defRPr=bold)
-        for run in paragraph.r:
-            run.rPr = bold
+    _set_font(excel_chart.title, _font(TITLE_SIZE, b=True))
     if chart.kind not in BY_LABEL:
         excel_chart.style = 13
         excel_chart.scatterStyle = "lineMarker"
@@ -100,6 +99,8 @@ def _made(chart: Chart) -> Any:
         excel_chart.legend.txPr = _small_text()
         excel_chart.legend.position = "b"
     excel_chart.x_axis.title, excel_chart.y_axis.title = chart.x_title or None, chart.y_title or None
+    for title in filter(None, (excel_chart.x_axis.title, excel_chart.y_axis.title)):
+        _set_font(title, _font(TEXT_SIZE, b=False))
     if chart.most:
         excel_chart.y_axis.scaling.min, excel_chart.y_axis.scaling.max = 0, chart.most
     for axis in (excel_chart.x_axis, excel_chart.y_axis):
@@ -118,11 +119,48 @@ def _made(chart: Chart) -> Any:
         excel_chart.x_axis.tickLblPos = excel_chart.y_axis.tickLblPos = "low"
     for number, series in enumerate(chart.series):
         excel_chart.series.append(_series(chart, series, number))
+    if chart.bare:
+        _bare(excel_chart)
     return excel_chart
 
 
+def _bare(excel_chart: Any) -> None:
+    """Leave only the bars, as wide as the chart, with their labels below and, of one series, their
+    numbers above."""
+    no_line = GraphicalProperties(ln=LineProperties(noFill=True))
+    excel_chart.y_axis.delete, excel_chart.y_axis.majorGridlines = True, None
+    excel_chart.x_axis.majorTickMark = "none"
+    excel_chart.graphical_properties = no_line
+    excel_chart.layout = Layout(ManualLayout(
+        layoutTarget="inner", xMode="edge", yMode="edge", x=0.0, w=1.0, y=0.2, h=0.64,
+    ))  # fmt: skip
+    if len(excel_chart.series) == 1:
+        excel_chart.series[0].dLbls = DataLabelList(
+            numFmt="0.00", dLblPos="outEnd", txPr=_small_text(), showVal=True, showSerName=False,
+            showCatName=False, showLegendKey=False, showPercent=False,
+        )  # fmt: skip
+    else:
+        (paragraph,) = excel_chart.title.tx.rich.paragraphs
+        before, arrow, after = paragraph.r[0].t.partition(" → ")
+        paragraph.r = [
+            RegularTextRun(rPr=_font(TITLE_SIZE, b=True, solidFill=colour), t=text)
+            for text, colour in ((before, "1D5AA6"), (arrow + after, INK))
+        ]
+
+
+def _font(size: int, **more: Any) -> CharacterProperties:
+    return CharacterProperties(sz=size, latin=Font(typeface="Arial"), **more)
+
+
+def _set_font(title: Any, font: CharacterProperties) -> None:
+    for paragraph in title.tx.rich.paragraphs:
+        paragraph.pPr = ParagraphProperties(defRPr=font)
+        for run in paragraph.r:
+            run.rPr = font
+
+
 def _small_text() -> Any:
-    small = CharacterProperties(sz=TEXT_SIZE)
+    small = _font(TEXT_SIZE)
     paragraph = Paragraph(pPr=ParagraphProperties(defRPr=small), endParaRPr=small)
     return RichText(bodyPr=RichTextProperties(), p=[paragraph])
 
