@@ -134,6 +134,15 @@ class Steps:
 
     def unknown(self, name: str) -> CallError:
         """The error for an unknown name."""
+        of_word = [
+            one
+            for one in self._matrices
+            if name in one.node.rows and one.node.sheet not in (COMPARE, OVERVIEW)
+        ]
+        if of_word:
+            return CallError(
+                f"{name!r} is a word, not a step. Give a step of it: {of_word[-1].title}[{name}]."
+            )
         front = name.partition(".")[0].casefold()
         here = [one for one in self._matrices if one.sheet.casefold() == front]
         known = [one.title for one in here] or list(dict.fromkeys(one.name for one in self._matrices))
