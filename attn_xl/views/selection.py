@@ -137,7 +137,7 @@ class Steps:
         of_word = [
             one
             for one in self._matrices
-            if name in one.node.rows and one.node.sheet not in (COMPARE, OVERVIEW)
+            if name and name in one.node.rows and one.node.sheet not in (COMPARE, OVERVIEW)
         ]
         if of_word:
             return CallError(
