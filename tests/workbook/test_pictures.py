@@ -265,6 +265,8 @@ def test_pages() -> None:
     assert not too_wide.whole
     too_tall = spread(500, tall * 5, [6, 30], [], (700, 400))
     assert not too_tall.whole
+    first = spread(500, tall, [55, 80], [], (700, 500))  # with what stands above it
+    assert (first.scale, first.breaks, first.whole) == (500 / 790, (80,), True)
     section = spread(500, tall, [6, 40, 60, 80], [40], (700, 500))
     assert 60 not in section.breaks or 40 in section.breaks
 

@@ -4,7 +4,7 @@ count from 0."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, TypeVar
@@ -17,9 +17,6 @@ COLUMN = 6.5
 """Characters: the assumed width of a column while matrices are placed."""
 GAP = 2.0
 """Characters: the width of a column without numbers."""
-SHIFT, PUSHED = 3, 1.5
-"""Columns by which a matrix may move to the right to share columns with others; the cost of each, in
-characters."""
 FAR = 16
 """Columns: a matrix further than this from the row labels of its line repeats them."""
 
@@ -235,21 +232,14 @@ class Band:
 
     Args:
         above: the line above.
-        columns: the widths of the columns of the lines above, from 1.
-        wide: the width of the columns of a matrix.
         start: the column of the first piece's numbers; 0 for the leftmost possible.
     """
 
-    def __init__(
-        self,
-        above: Drawing,
-        columns: Mapping[int, float],
-        wide: Callable[[Node], float],
-        start: int = 0,
-    ) -> None:
+    def __init__(self, above: Drawing, start: int = 0) -> None:
         self.drawing = Drawing()
+        self.widths: dict[int, float] = {}
+        """The widths of its columns, once they are measured."""
         self._above, self._start = above, start
-        self._columns, self._wide = columns, wide
         self.last: Node | None = None
         """The matrix drawn last."""
         self.fan: Node | None = None
@@ -268,7 +258,7 @@ class Band:
 
     def copy(self) -> Band:
         """A copy, to try pieces on."""
-        other = Band(self._above, self._columns, self._wide, self._start)
+        other = Band(self._above, self._start)
         other.drawing = self.drawing.copy()
         other.last, other.fan = self.last, self.fan
         other._end, other._caption_end = self._end, self._caption_end
@@ -277,6 +267,7 @@ class Band:
         return other
 
     def add(self, pieces: Sequence[Piece]) -> None:
+        self.widths = {}
         for piece in pieces:
             self._add(piece)
 
@@ -288,8 +279,6 @@ class Band:
             column = max(column, self._start)
         if piece.above or piece.scalars:
             column = max(column, self._above_end)
-        if not (self.empty and self._start):
-            column = self._cheapest(piece.node, column)
         add = self.drawing.texts.append
         rows, columns = piece.node.shape
         near = self._labels == piece.node.rows and column - self._labels_at <= FAR
@@ -316,16 +305,6 @@ class Band:
                 add(sign(row, self._end, piece.runs if row == tip else "│"))
             self._end += 1
         self.last = piece.node
-
-    def _cheapest(self, node: Node, first: int) -> int:
-        """The column, from `first`, where a matrix adds least to the widths of all columns."""
-        wide = self._wide(node)
-
-        def cost(column: int) -> float:
-            there = (self._columns.get(1 + column + j, 0.0) for j in range(node.shape[1]))
-            return PUSHED * (column - first) + sum(max(0.0, wide - width) for width in there)
-
-        return min(range(first, first + SHIFT + 1), key=cost)
 
     def carry_on(self) -> None:
         """Draw an arrow from the last matrix to the line below."""

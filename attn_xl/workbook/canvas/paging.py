@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from math import ceil
 
 LEAST = 6.0
@@ -20,10 +20,6 @@ PAGE = 770.0, 490.0
 """Points: the room on a landscape page of A4 with the margins of the shipped templates."""
 LIMIT = 229.0
 """Characters of a line: what a landscape page holds where numbers have 6 points."""
-PAGES_COUNT = 0.6
-"""Exponent: the worth of a picture on p pages is its scale divided by p to this power."""
-STEPS = 6
-"""Scales tried between the smallest and the largest."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +36,6 @@ class Spread:
     breaks: tuple[int, ...] = ()
     whole: bool = True
 
-    @property
-    def worth(self) -> float:
-        """How readable it is: large numbers on few pages are worth most."""
-        pages: float = (len(self.breaks) + 1) ** PAGES_COUNT
-        return self.scale / pages if self.whole else 0.1 * self.scale / pages
-
 
 def spread(
     width: float,
@@ -55,7 +45,7 @@ def spread(
     page: tuple[float, float] = PAGE,
     font: float = FONT,
 ) -> Spread:
-    """The largest readable print of a picture on few pages, with page breaks between steps only.
+    """The print of a picture as wide as a page, with page breaks between steps only.
 
     Args:
         width: of the picture, in points; heights: of its rows, from row 1.
@@ -72,14 +62,12 @@ def spread(
     one = min(1.0, across / width, down / sum(heights))
     if one >= least:
         return Spread(one)
-    widest = max(least, min(1.0, across / width))
-    spreads = []
-    top = [0.0, *accumulate(heights)]
-    for number in range(STEPS + 1):
-        scale = least + (widest - least) * number / STEPS
-        breaks, whole = _breaks(top, sorted(starts), sections, down / scale)
-        spreads.append(Spread(scale, breaks, whole and across / width >= least))
-    return max(spreads, key=lambda spread: spread.worth)
+    top, rows = [0.0, *accumulate(heights)], sorted(starts)
+    edges = [1, *rows[1:], len(top)]  # what stands above the first step goes with it
+    tallest = max(top[end - 1] - top[start - 1] for start, end in pairwise(edges))
+    scale = max(least, min(1.0, across / width, down / tallest))
+    breaks, whole = _breaks(top, rows, sections, down / scale)
+    return Spread(scale, breaks, whole and across / width >= least)
 
 
 def _breaks(

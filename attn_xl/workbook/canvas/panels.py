@@ -22,7 +22,6 @@ class Panel:
         scope: the layer's prefix, which captions leave out.
         there: the matrices drawn so far; the panel adds its own.
         known: the matrices of the workbook.
-        wide: the width of the columns of a matrix, in characters.
         measured: the widths of the columns of a drawing, in characters.
         columns: those of the lines drawn so far, which share them.
         runs: an arrow for each matrix whose rows are computed one after the other.
@@ -32,7 +31,6 @@ class Panel:
     scope: str
     there: set[Node]
     known: Container[Node]
-    wide: Callable[[Node], float]
     measured: Callable[[Drawing], dict[int, float]]
     columns: dict[int, float]
     runs: Mapping[Node, str] = field(default_factory=dict)
@@ -41,7 +39,7 @@ class Panel:
     _band: Band = field(init=False)
 
     def __post_init__(self) -> None:
-        self._band = Band(self._line_above, self.columns, self.wide)
+        self._band = Band(self._line_above)
 
     @property
     def _line_above(self) -> Drawing:
@@ -53,30 +51,31 @@ class Panel:
             self._wrap()
         return self._done
 
-    def _with_columns_of(self, drawing: Drawing) -> dict[int, float]:
-        """The widths of the columns of all lines, with another one."""
-        widths, own = self.columns, self.measured(drawing)
-        return {at: max(widths.get(at, 0.0), own.get(at, 0.0)) for at in widths.keys() | own.keys()}
+    def _widths(self, band: Band) -> dict[int, float]:
+        """The widths of the columns of a line by itself."""
+        if not band.widths:
+            band.widths = self.measured(band.drawing)
+        return band.widths
 
     def _too_wide(self, band: Band) -> bool:
-        return sum(self._with_columns_of(band.drawing).values()) > self.limit
-
-    def _alone(self, band: Band) -> float:
-        """The width of a line by itself."""
-        return sum(self.measured(band.drawing).values())
+        """Whether a line and those above it, which share their columns, are too long."""
+        own, columns = self._widths(band), self.columns
+        more = sum(max(0.0, width - columns.get(at, 0.0)) for at, width in own.items())
+        return sum(columns.values()) + more > self.limit
 
     def _wrap(self) -> None:
         drawing = self._band.drawing.settled()
         drawing.starts = [0]
         self._done.append(drawing)
-        self.columns.update(self._with_columns_of(drawing))
-        self._band = Band(drawing, self.columns, self.wide)
+        for at, width in self.measured(drawing).items():
+            self.columns[at] = max(width, self.columns.get(at, 0.0))
+        self._band = Band(drawing)
 
     def _in_lines(self, pieces: list[Piece]) -> Band:
         """Break a step that is too long for a line, such as a long sum; the last line of it."""
         for piece in pieces:
             tried = self._line_with([piece])
-            if self._alone(tried) > LIMIT and not self._band.empty:
+            if sum(self._widths(tried).values()) > LIMIT and not self._band.empty:
                 self._band.carry_on()
                 self._wrap()
                 tried = self._line_with([replace(piece, carried=True)])
@@ -93,7 +92,7 @@ class Panel:
         above = self._line_above
         starts = [drawn.column for drawn in above.matrices if drawn.node is pieces[0].node]
         for start in (*starts[-1:], 0):
-            tried = Band(above, self.columns, self.wide, start)
+            tried = Band(above, start)
             tried.add(pieces)
             if not self._too_wide(tried):
                 break
@@ -114,7 +113,7 @@ class Panel:
             self._wrap()
             pieces = self._pieces(figure, before)
             tried = self._line_with(pieces)
-        if self._alone(tried) > LIMIT:
+        if sum(self._widths(tried).values()) > LIMIT:
             tried = self._in_lines(pieces)
         self._band = tried
         self._band.fan = first.node if figure.fans and first else None

@@ -14,8 +14,8 @@ from .measures import Figures, spread_of, widths_of
 from .paging import LIMIT
 from .panels import Panel
 
-SHARES = 1.0, 0.9, 0.8, 0.7
-"""Of these, the lengths of lines that are tried."""
+SHORTER = 0.8
+"""The length of lines, as a share of a page's, where pages would cut longer ones."""
 
 
 def layer_of(sheet: Sheet) -> Scope | None:
@@ -50,12 +50,12 @@ def by_layer(sheets: list[Sheet]) -> list[tuple[Scope | None, list[Sheet]]]:
 
 
 def arranged(figures: Figures, sheets: list[Sheet]) -> Drawing:
-    """The picture of some steps: each line as long as a landscape page, or shorter where this needs
-    fewer pages, since all lines share their columns."""
-    drawings = [_Picture(figures, sheets, share * LIMIT).drawing() for share in SHARES]
-    pages = [spread_of(figures, drawing) for drawing in drawings]
-    worth = [(one.whole, -len(one.breaks)) for one in pages]
-    return drawings[worth.index(max(worth))]
+    """The picture of some steps: each line as long as a landscape page, or shorter where a page would
+    cut it, since all lines share their columns."""
+    drawing = _Picture(figures, sheets, LIMIT).drawing()
+    if spread_of(figures, drawing).whole:
+        return drawing
+    return _Picture(figures, sheets, SHORTER * LIMIT).drawing()
 
 
 class _Picture:
@@ -115,7 +115,6 @@ class _Picture:
             f"{layer.name}." if layer else "",
             self._there,
             self._layout.blocks,
-            self._figures.width,
             partial(widths_of, self._figures),
             self._columns,
             self._figures.runs,
