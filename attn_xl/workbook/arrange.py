@@ -20,7 +20,9 @@ from attn_xl.workbook.layout.page import Cell
 from attn_xl.workbook.layout.place import lay_out
 from attn_xl.workbook.layout.vectors_sheet import with_vectors
 
-DIVISOR_IN_WORDS = f'"= "&IF(Scale="{ON}","√d_k","1")&IF(Temperature=1,""," · "&Temperature)'
+UNSCALED = ", unscaled"
+BY, DEGREE = f'IF(Scale="{ON}","√d_k","1")', 'IF(Temperature=1,""," · "&Temperature)'
+DIVISOR_IN_WORDS = f'"= "&{BY}&{DEGREE}&IF(Scale="{ON}","","{UNSCALED}")'
 """What the scores are divided by, as the switches are."""
 MANY = 50_000
 """Formulas, above which it is said beforehand what they cost."""
@@ -107,7 +109,8 @@ def _annotated(layout: Layout) -> Layout:
             if block.node.is_step(steps.DIVISOR) and {"Scale", "Temperature"} <= layout.named.keys():
                 scaled = (layout.named["Scale"].texts or (ON,))[0] == ON
                 degree = float(layout.named["Temperature"].values[0, 0])
-                said = "= " + ("√d_k" if scaled else "1") + (f" · {degree:g}" if degree != 1 else "")
+                by = "√d_k" if scaled else "1"
+                said = f"= {by}{f' · {degree:g}' * (degree != 1)}{UNSCALED * (not scaled)}"
                 cells.append(Cell(place.row + 1, place.column, said, DIVISOR_IN_WORDS, align="right"))
         sheets.append(replace(sheet, extras=replace(sheet.extras, cells=tuple(cells))))
     return replace(layout, sheets=tuple(sheets))
