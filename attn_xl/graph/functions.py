@@ -8,40 +8,38 @@ from dataclasses import replace
 import numpy as np
 
 from attn_xl.errors import InputError
-from attn_xl.graph.operations.catalogue import (
-    ACOS,
-    COS,
-    EXP,
-    GELU,
-    GELU_TANH,
-    MAXIMUM,
-    MEAN,
+from attn_xl.graph.operations.elementwise import (
     NEGATIVE_LOG,
     NEXT_DRAW,
-    RELU,
-    SAMPLE_VARIANCE,
-    SIGMOID,
-    SILU,
-    SIN,
-    SQRT,
-    SQUARES,
-    SUM,
-    TANH,
-    VARIANCE,
+    AtMost,
+    Copy,
+    Power,
+    gelu,
+    gelu_tanh,
+    relu,
+    silu,
 )
-from attn_xl.graph.operations.elementwise import AtMost, Copy, Power, Round
+from attn_xl.graph.operations.elementwise import angle as angle
+from attn_xl.graph.operations.elementwise import cos as cos
+from attn_xl.graph.operations.elementwise import exp as exp
+from attn_xl.graph.operations.elementwise import rounded as rounded
+from attn_xl.graph.operations.elementwise import sigmoid as sigmoid
+from attn_xl.graph.operations.elementwise import sin as sin
+from attn_xl.graph.operations.elementwise import sqrt as sqrt
+from attn_xl.graph.operations.elementwise import tanh as tanh
 from attn_xl.graph.operations.masks import HIDDEN, Mask
 from attn_xl.graph.operations.positions import Angle, Count, Distance, QuarterTurn, Sinusoid
 from attn_xl.graph.operations.products import Dot
 from attn_xl.graph.operations.reductions import (
     Best,
     BlockNorms,
-    ColumnMaximum,
-    ColumnMean,
-    ColumnSum,
-    ColumnVariance,
     Largest,
+    Maximum,
+    Mean,
     RunningSum,
+    Squares,
+    Sum,
+    Variance,
     Width,
 )
 from attn_xl.graph.operations.selection import (
@@ -106,7 +104,7 @@ def when(chosen: Matrix, if_on: Matrix | float, if_off: Matrix | float) -> Matri
 
 def column_maximum(x: Matrix) -> Matrix:
     """(n, m) to (1, m): the largest number of each column."""
-    return made(ColumnMaximum(), (x,), ("maximum",), x.columns)
+    return made(Maximum(columns=True), (x,), ("maximum",), x.columns)
 
 
 def row_dot(x: Matrix, y: Matrix) -> Matrix:
@@ -116,27 +114,22 @@ def row_dot(x: Matrix, y: Matrix) -> Matrix:
 
 def column_sum(x: Matrix) -> Matrix:
     """(n, m) to (1, m): the sum of each column."""
-    return made(ColumnSum(), (x,), ("sum",), x.columns)
+    return made(Sum(columns=True), (x,), ("sum",), x.columns)
 
 
 def column_mean(parts: Sequence[Matrix]) -> Matrix:
     """(n, m), (k, m), ... to (1, m): the mean of each column over the rows of all parts."""
-    return made(ColumnMean(), tuple(parts), ("mean",), parts[0].columns)
+    return made(Mean(columns=True), tuple(parts), ("mean",), parts[0].columns)
 
 
 def column_variance(x: Matrix) -> Matrix:
     """(n, m) to (1, m): the variance of each column, with n - 1 as divisor."""
-    return made(ColumnVariance(), (x,), ("variance",), x.columns)
+    return made(Variance(columns=True, sample=True), (x,), ("variance",), x.columns)
 
 
 def copy(x: Matrix) -> Matrix:
     """The same numbers under another name."""
     return made(Copy(), (x,), x.rows, x.columns)
-
-
-def exp(x: Matrix) -> Matrix:
-    """e to the power of each number."""
-    return made(EXP, (x,), x.rows, x.columns, scalar=x.scalar)
 
 
 def negative_log(x: Matrix, shares: tuple[Matrix, Matrix] | None = None) -> Matrix:
@@ -157,29 +150,14 @@ def power(x: Matrix, exponent: int) -> Matrix:
     return made(Power(exponent), (x,), x.rows, x.columns, scalar=x.scalar)
 
 
-def sqrt(x: Matrix) -> Matrix:
-    """The square root of each number."""
-    return made(SQRT, (x,), x.rows, x.columns, scalar=x.scalar)
-
-
-def tanh(x: Matrix) -> Matrix:
-    """The hyperbolic tangent of each number, from -1 to 1."""
-    return made(TANH, (x,), x.rows, x.columns)
-
-
-def sigmoid(x: Matrix) -> Matrix:
-    """The logistic function of each number, 1 / (1 + e^-x), from 0 to 1."""
-    return made(SIGMOID, (x,), x.rows, x.columns)
-
-
 def row_maximum(x: Matrix) -> Matrix:
     """(n, m) to (n, 1): the largest number of each row."""
-    return made(MAXIMUM, (x,), x.rows, ("maximum",))
+    return made(Maximum(), (x,), x.rows, ("maximum",))
 
 
 def row_sum(x: Matrix) -> Matrix:
     """(n, m) to (n, 1): the sum of each row."""
-    return made(SUM, (x,), x.rows, ("sum",))
+    return made(Sum(), (x,), x.rows, ("sum",))
 
 
 def width(x: Matrix) -> Matrix:
@@ -316,16 +294,6 @@ def largest(x: Matrix) -> Matrix:
     return made(Largest(), (x,), x.rows, x.columns)
 
 
-def sin(x: Matrix) -> Matrix:
-    """The sine of each angle, in radians."""
-    return made(SIN, (x,), x.rows, x.columns)
-
-
-def cos(x: Matrix) -> Matrix:
-    """The cosine of each angle, in radians."""
-    return made(COS, (x,), x.rows, x.columns)
-
-
 def at_most(x: Matrix, most: Matrix) -> Matrix:
     """(n, m): 1 where a number of `x` is at most the scalar `most`, 0 elsewhere."""
     return made(AtMost(), (x, most), x.rows, x.columns)
@@ -341,7 +309,7 @@ def block_norms(
 
 def row_mean(x: Matrix) -> Matrix:
     """(n, m) to (n, 1): the mean of each row."""
-    return made(MEAN, (x,), x.rows, ("mean",))
+    return made(Mean(), (x,), x.rows, ("mean",))
 
 
 def row_variance(x: Matrix, *, sample: bool = False) -> Matrix:
@@ -355,28 +323,18 @@ def row_variance(x: Matrix, *, sample: bool = False) -> Matrix:
             f"{x.name or x.words} has one column, and a single number has no sample variance, which "
             "divides by n - 1. Use --norm-variance population."
         )
-    return made(SAMPLE_VARIANCE if sample else VARIANCE, (x,), x.rows, ("variance",))
+    return made(Variance(sample=sample), (x,), x.rows, ("variance",))
 
 
 def row_squares(x: Matrix) -> Matrix:
     """(n, m) to (n, 1): the sum of the squares of each row."""
-    return made(SQUARES, (x,), x.rows, ("magnitude",))
+    return made(Squares(), (x,), x.rows, ("magnitude",))
 
 
-def angle(x: Matrix) -> Matrix:
-    """The angle, in degrees, whose cosine each number is."""
-    return made(ACOS, (x,), x.rows, x.columns)
-
-
-def rounded(x: Matrix) -> Matrix:
-    """Each number to seven decimals."""
-    return made(Round(), (x,), x.rows, x.columns)
-
-
-ACTIVATIONS = {"relu": RELU, "gelu": GELU, "gelu-tanh": GELU_TANH, "silu": SILU}
+ACTIVATIONS = {"relu": relu, "gelu": gelu, "gelu-tanh": gelu_tanh, "silu": silu}
 
 
 def activation(x: Matrix, kind: str) -> Matrix:
     """`relu`: max(0, x). `gelu`: x Φ(x), with Φ the normal distribution (Hendrycks, Gimpel, 2016).
     `gelu-tanh`: the same, approximated by tanh. `silu`: x / (1 + e^-x) (the same paper)."""
-    return made(ACTIVATIONS[kind], (x,), x.rows, x.columns)
+    return ACTIVATIONS[kind](x)

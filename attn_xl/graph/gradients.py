@@ -17,7 +17,7 @@ from .loops import Loop, loop_turns
 from .matrix import Matrix, check_matrices, constant, number_in
 from .node import Node, walk
 from .operation import operation_of
-from .operations.catalogue import MULTIPLY
+from .operations.elementwise import MULTIPLY
 from .operations.selection import Gather, Placed, Previous, Repeated
 from .recurrence import recurrence
 from .step import Step

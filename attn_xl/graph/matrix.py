@@ -13,8 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from attn_xl.errors import InputError, ShapeError, wrong_type
-from attn_xl.graph.operations.catalogue import ADD, DIVIDE, MULTIPLY, SUBTRACT
-from attn_xl.graph.operations.elementwise import Constant, Copy
+from attn_xl.graph.operations.elementwise import ADD, DIVIDE, MULTIPLY, SUBTRACT, Constant, Copy
 from attn_xl.graph.operations.products import Product, Transpose
 
 from .node import Node

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from attn_xl.records import record
 
@@ -194,18 +194,18 @@ class Operation(MadeBy, ABC):
         joins: whether it places its operands side by side.
     """
 
-    noun: ClassVar[str]
-    binds: ClassVar[int] = ATOM
-    reads: ClassVar[tuple[Reads, ...]] = (Reads.number,)
-    repeats: ClassVar[int] = 1
-    reads_one: ClassVar[bool] = False
-    same_in_every_row: ClassVar[bool] = True
-    reads_labels: ClassVar[bool] = False
-    reads_texts: ClassVar[bool] = False
-    passes_on: ClassVar[bool] = False
-    sign: ClassVar[str] = ""
-    is_product: ClassVar[bool] = False
-    joins: ClassVar[bool] = False
+    noun: str
+    binds: int = ATOM
+    reads: tuple[Reads, ...] = (Reads.number,)
+    repeats: int = 1
+    reads_one: bool = False
+    same_in_every_row: bool = True
+    reads_labels: bool = False
+    reads_texts: bool = False
+    passes_on: bool = False
+    sign: str = ""
+    is_product: bool = False
+    joins: bool = False
 
     @abstractmethod
     def numbers(self, *operands: Numbers) -> Numbers: ...

@@ -22,7 +22,7 @@ MASKS = {
 }
 """Keyed by (hides later words, hides padding)."""
 ACTIVATIONS = {
-    name: NAMED[name.upper().replace("-", "_")] for name in ("relu", "gelu", "gelu-tanh", "silu")
+    name.lower().replace("_", "-"): NAMED[name] for name in ("RELU", "GELU", "GELU_TANH", "SILU")
 }
 NORMS = {
     (False, False): NAMED["NORM"],

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from judges import differences_ironcalc
 from ooxml import violations
-from primitives import PRIMITIVES
+from primitives import NAMED, called
 
 import attn_xl
 from attn_xl import softmax
@@ -28,7 +28,7 @@ from attn_xl.graph import functions as f
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.node import Graph, walk
 from attn_xl.graph.operation import Operation, operation_of
-from attn_xl.graph.operations.elementwise import Acos, Gelu, GeluSlope, Positive
+from attn_xl.graph.operations.elementwise import angle, gelu, gelu_slope, positive
 from attn_xl.graph.operations.reductions import Largest
 from attn_xl.graph.operations.selection import AddedRows, Placed, Repeated
 from attn_xl.graph.recurrence import recurrence
@@ -58,7 +58,7 @@ def recalculated(path: Path, computation: attn_xl.Computation) -> None:
     """Every formula agrees with IronCalc to 1e-12; to 1e-6 where its NORMSDIST, of ten digits, is
     among them, or an angle, whose cosine near 1 is rounded."""
     nodes = walk(node for graph in computation.values() for node in graph.values())
-    if any(isinstance(node.operation, (Acos, Gelu, GeluSlope)) for node in nodes):
+    if any(node.operation in (angle, gelu, gelu_slope) for node in nodes):
         assert not violations(path)
         assert not differences_ironcalc(path, 1e-6, CANCELLED)
     else:
@@ -109,8 +109,8 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "Cos": (lambda: f.cos(X), True),
     "NextDraw": (lambda: f.next_draw(f.option(7.0, "Seed", "")), True),
     "AtMost": (lambda: f.at_most(X, f.option(0.4, "Most", "")), True),
-    "Positive": (lambda: Positive().of(X), True),
-    "GeluSlope": (lambda: GeluSlope().of(X), False),
+    "Positive": (lambda: positive(X), True),
+    "GeluSlope": (lambda: gelu_slope(X), False),
     "Tanh": (lambda: f.tanh(X), True),
     "Sigmoid": (lambda: f.sigmoid(X), True),
     "Maximum": (lambda: f.row_maximum(X), False),
@@ -176,7 +176,7 @@ def words() -> Matrix:
 
 
 def test_the_table_has_every_operation() -> None:
-    assert list(CASES) == [type(operation).__name__ for operation in PRIMITIVES]
+    assert list(CASES) == list(NAMED)
 
 
 @alike
@@ -186,10 +186,12 @@ def test_an_operation_has_all_that_is_asked_of_it(case: str, tmp_path: Path) -> 
     result = make()
     operation = operation_of(result)
     kind = type(operation)
-    assert kind.__name__ == case
+    assert called(operation) == case
     assert kind.__doc__ != Operation.__doc__
-    assert kind.noun.isalpha()
-    assert (kind.array is not Operation.array and getattr(kind, "in_array", "x") != "") is has_array
+    assert operation.noun.isalpha()
+    assert (
+        kind.array is not Operation.array and getattr(operation, "in_array", "x") != ""
+    ) is has_array
     assert result.words
     for style in STYLES if has_array else STYLES[:1]:
         computation = written(result.named("R"), tmp_path / f"{style.value}.xlsx", style)
@@ -459,8 +461,8 @@ def test_random_expressions_are_written_explained_and_taught(folder: Path, data:
 def test_the_random_expressions_have_every_operation() -> None:
     """All but those that need words: `OneHot` and `Best`, whose result is words; and `Round`,
     which leaps. Those made for gradients only are reached in test_gradients.py."""
-    reached = {type(operation_of(node)) for node in _all_steps() if node.operation is not None}
-    missing = {type(operation).__name__ for operation in PRIMITIVES} - {k.__name__ for k in reached}
+    reached = {called(operation_of(node)) for node in _all_steps() if node.operation is not None}
+    missing = NAMED.keys() - reached
     assert missing == {"OneHot", "Best", "Round", *OF_GRADIENTS}
 
 

@@ -202,8 +202,9 @@ def test_against_plain_loops(tmp_path: Path) -> None:
         engine.enter([book.entry("Scale", "on" if scale else "off"),
                       book.entry("Causal", "on" if causal else "off"),
                       book.entry("Temperature", temperature)])  # fmt: skip
-        said = "= " + ("√d_k" if scale else "1") + (f" · {temperature:g}" if temperature != 1 else "")
-        assert engine.value("Scaled", 6, n + 5) == said
+        degree = f" · {temperature:g}" if temperature != 1 else ""
+        said = f"√d_k{degree}" if scale else f"1{degree}, unscaled"
+        assert engine.value("Scaled", 6, n + 5) == f"= {said}"
         for i in range(n):
             row = []
             for j in range(n):

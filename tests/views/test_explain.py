@@ -15,7 +15,7 @@ import openpyxl
 import pytest
 from conftest import SAMPLES, Part, alike, is_note, table, thorough
 from graph.test_composition import CASES as EVERY
-from primitives import PRIMITIVES
+from primitives import NAMED
 from test_composition import CASES as EACH
 
 import attn_xl
@@ -225,8 +225,8 @@ def test_each_primitive_shows_arithmetic_that_gives_its_number(case: str) -> Non
 
 
 def test_every_primitive_says_how_one_cell_came_about() -> None:
-    assert set(EACH) == {type(primitive).__name__ for primitive in PRIMITIVES}
-    for primitive in PRIMITIVES:
+    assert set(EACH) == NAMED.keys()
+    for primitive in NAMED.values():
         assert type(primitive).worked is not Operation.worked
 
 

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import math
 import re
-from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,14 +23,15 @@ SUMS, PRODUCTS = (" + ", " - ", " if "), (" · ", " / ")
 """The signs that bind less tightly than a product, and those that do as a quotient does."""
 LEAST_KEPT = 1e-300
 """Every spreadsheet program keeps all digits of a number above this; some round 1e-308 to 0."""
+Slope = Callable[["Matrix", "Matrix", "Matrix"], "Matrix"]
 CHOICE = "{if_on} if {switch} is on, else {if_off}"
 
 
 class Copy(Operation):
     """The same numbers: `=Input!B5`. Formulas read the original cells unless the copy has a name."""
 
-    noun: ClassVar[str] = "Copy"
-    passes_on: ClassVar[bool] = True
+    noun = "Copy"
+    passes_on = True
 
     def numbers(self, *operands: Numbers) -> Numbers:
         return operands[0]
@@ -59,7 +59,7 @@ class Copy(Operation):
 class Constant(Operation):
     """A number written into the formula."""
 
-    noun: ClassVar[str] = "Number"
+    noun = "Number"
     value: float
 
     def numbers(self, *operands: Numbers) -> Numbers:
@@ -85,7 +85,7 @@ class Elementwise(Operation):
     tightly it binds.
     """
 
-    symbol: ClassVar[str]
+    symbol: str
 
     @property
     def _right(self) -> int:
@@ -125,7 +125,7 @@ def in_parentheses(words: str, signs: Iterable[str]) -> str:
 class Add(Elementwise):
     """`=B5+Positions!B5`."""
 
-    noun: ClassVar[str] = "Total"
+    noun = "Total"
     symbol, sign, binds = "+", "+", 1
 
     def numbers(self, *operands: Numbers) -> Numbers:
@@ -138,7 +138,7 @@ class Add(Elementwise):
 class Subtract(Elementwise):
     """`=Scores!B5-$J5`."""
 
-    noun: ClassVar[str] = "Difference"
+    noun = "Difference"
     symbol, sign, binds = "-", "-", 1
 
     def numbers(self, *operands: Numbers) -> Numbers:
@@ -151,7 +151,7 @@ class Subtract(Elementwise):
 class Multiply(Elementwise):
     """`=Softmax!B5*DropoutMask!B5`."""
 
-    noun: ClassVar[str] = "Product"
+    noun = "Product"
     symbol, sign, binds = "*", "·", 2
 
     def numbers(self, *operands: Numbers) -> Numbers:
@@ -164,7 +164,7 @@ class Multiply(Elementwise):
 class Divide(Elementwise):
     """`=L5/$P5`."""
 
-    noun: ClassVar[str] = "Quotient"
+    noun = "Quotient"
     symbol, sign, binds = "/", "/", 2
 
     def numbers(self, *operands: Numbers) -> Numbers:
@@ -175,23 +175,35 @@ class Divide(Elementwise):
         return -(d * own / right) if number else d / right
 
 
-class Function(Operation):
-    """A function of each number: `=EXP(B5)`.
+ADD, SUBTRACT, MULTIPLY, DIVIDE = Add(), Subtract(), Multiply(), Divide()
 
-    A subclass adds `of_one`, the function of one number, and four texts in which the operand replaces
-    `{x}`: `in_cell` and `in_array`, its formulas ("" where not every program's function takes
-    an array); `in_words`, the step; `in_full`, the calculation of one cell, with `{atom}` where the
-    number stands beside an operator.
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Function(Operation):
+    """A function of each number: `=EXP(B5)`. Calling it gives the matrix of its results.
+
+    Attributes:
+        of_one: the function of one number.
+        in_cell, in_array: its formulas, with `{x}` for the operand; "" where not every program's
+            function takes an array.
+        in_words, in_full: the step, and the calculation of one cell, with `{atom}` where the number
+            stands beside an operator.
+        slope: how a loss changes with x, from how it changes with the result, the result and x; None
+            where it leaps.
     """
 
-    in_cell: ClassVar[str]
-    in_array: ClassVar[str] = ""
-    in_words: ClassVar[str]
-    in_full: ClassVar[str]
+    noun: str
+    of_one: Callable[[float], float]
+    in_cell: str
+    in_array: str
+    in_words: str
+    in_full: str
+    slope: Slope | None = None
+    binds: int = ATOM
+    repeats: int = 1
 
-    @staticmethod
-    @abstractmethod
-    def of_one(x: float, /) -> float: ...
+    def __call__(self, x: Matrix) -> Matrix:
+        return self.of(x)
 
     def numbers(self, *operands: Numbers) -> Numbers:
         (x,) = operands
@@ -227,23 +239,13 @@ class Function(Operation):
         x = terms[0].at(row, column)
         return Said(self.in_full.format(x=x.text, atom=x.within(ATOM)), self.binds)
 
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix | None:
+        return self.slope(d, own, operands[0]) if self.slope else None
+
 
 def _binds_in(template: str) -> int:
     """How tightly the substituted operand must bind: not at all as an argument."""
     return 0 if re.fullmatch(r"-?\w+\(\{x\}(,\d+)?\)", template) else ATOM
-
-
-class Exp(Function):
-    """e to the power of each number."""
-
-    noun: ClassVar[str] = "Exponentials"
-    in_cell = in_array = "EXP({x})"
-    in_words = in_full = "e^({x})"
-
-    of_one = staticmethod(math.exp)
-
-    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
-        return d * own
 
 
 class NegativeLog(Function):
@@ -252,15 +254,6 @@ class NegativeLog(Function):
     Of a probability p = e^(-gap) / total, it may take total and gap as well. The logarithm is then
     ln(total) + gap where p is too small for a spreadsheet to keep: where it is 0, or almost.
     """
-
-    noun: ClassVar[str] = "Losses"
-    binds = 1
-    in_cell = in_array = "-LN({x})"
-    in_words = in_full = "-ln({x})"
-
-    @staticmethod
-    def of_one(x: float) -> float:
-        return -math.log(x) if x else math.inf
 
     def numbers(self, *operands: Numbers) -> Numbers:
         x, *shares = operands
@@ -293,7 +286,7 @@ class NegativeLog(Function):
         return Said(f"ln({total}) + {gap}", self.binds)
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix | None:
-        return None if number else -(d / operands[0])
+        return None if number else super().gradient(0, own, d, *operands)
 
 
 def _if_kept(usual: str, x: str, total: str, gap: str) -> str:
@@ -304,8 +297,8 @@ def _if_kept(usual: str, x: str, total: str, gap: str) -> str:
 class Power(Operation):
     """Each number to the power of a whole number: `=Beta1^3`."""
 
-    noun: ClassVar[str] = "Powers"
-    binds: ClassVar[int] = 2
+    noun = "Powers"
+    binds = 2
     exponent: int
 
     @property
@@ -331,228 +324,116 @@ class Power(Operation):
         return d * self.exponent * Power(self.exponent - 1).of(operands[0])
 
 
-class Sqrt(Function):
-    """The square root of each number."""
+# A row for each function: name of results, function, formula of a cell, of an array, in words, in full
+
+exp = Function(
+    "Exponentials", math.exp, "EXP({x})", "EXP({x})", "e^({x})", "e^({x})",
+    lambda d, y, x: d * y,
+)  # fmt: skip
+NEGATIVE_LOG = NegativeLog(
+    "Losses", lambda x: -math.log(x) if x else math.inf, "-LN({x})", "-LN({x})", "-ln({x})", "-ln({x})",
+    lambda d, y, x: -(d / x), binds=1,
+)  # fmt: skip
+sqrt = Function(
+    "Roots", math.sqrt, "SQRT({x})", "SQRT({x})", "√{x}", "√{atom}",
+    lambda d, y, x: d / (2 * y),
+)  # fmt: skip
+angle = Function(
+    "Angles", lambda x: math.acos(round(x, 14)) * 180 / math.pi, "ACOS(ROUND({x},14))*180/PI()", "",
+    "arccos({x}) in degrees", "arccos(round({x}, 14)) · 180 / π",
+    lambda d, y, x: d * (-180 / math.pi) / sqrt(1 - x * x), binds=2,
+)  # fmt: skip
+"""The angle, in degrees, whose cosine each number is; rounding errors around 1 are removed."""
+rounded = Function(
+    "Rounded", lambda x: round(x, 7), "ROUND({x},7)", "", "round({x}, 7)", "round({x}, 7)",
+)  # fmt: skip
+"""Each number to seven decimals: what cancelling leaves behind them differs between programs."""
+positive = Function(
+    "Slopes", lambda x: float(x > 0), "IF({x}>0,1,0)", "IF({x}>0,1,0)",
+    "1 where {x} > 0, else 0", "1 if {x} > 0, else 0",
+)  # fmt: skip
+"""The derivative of ReLU, which is taken as 0 at 0."""
+relu = Function(
+    "Activated", lambda x: max(x, 0.0), "MAX(0,{x})", "IF({x}>0,{x},0)", "max(0, {x})", "max(0, {x})",
+    lambda d, y, x: d * positive(x),
+)  # fmt: skip
+"""Source: Nair, Hinton, "Rectified Linear Units" (2010)."""
+gelu_slope = Function(
+    "Slopes",
+    lambda x: _normal(x) + x * math.exp(-x * x / 2) / math.sqrt(2 * math.pi),
+    "NORMSDIST({x})+{x}*EXP(0-{x}*{x}/2)/SQRT(2*PI())", "",
+    "GELU′({x})", "Φ({x}) + {atom} · e^(-{atom}² / 2) / √(2 · π)",
+    lambda d, y, x: d * (2 - x * x) * exp(x * x / -2) / math.sqrt(2 * math.pi), binds=1, repeats=3,
+)  # fmt: skip
+"""Φ(x) + x φ(x), the derivative of GELU, with φ the density of the normal distribution."""
+gelu = Function(
+    "Activated", lambda x: x * _normal(x), "{x}*NORMSDIST({x})", "", "GELU({x})", "{atom} · Φ({x})",
+    lambda d, y, x: d * gelu_slope(x), binds=2, repeats=2,
+)  # fmt: skip
+"""x Φ(x), with Φ the normal distribution. Source: Hendrycks, Gimpel, "GELUs" (2016)."""
+gelu_tanh = Function(
+    "Activated",
+    lambda x: 0.5 * x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
+    "0.5*{x}*(1+TANH(SQRT(2/PI())*({x}+0.044715*{x}^3)))",
+    "0.5*{x}*(1+TANH(SQRT(2/PI())*({x}+0.044715*{x}^3)))",
+    "GELU({x}), by tanh", "0.5 · {atom} · (1 + tanh(√(2 / π) · ({atom} + 0.044715 · {atom}³)))",
+    lambda d, y, x: d * _gelu_tanh_slope(x), binds=2, repeats=3,
+)  # fmt: skip
+"""GELU, approximated by tanh. Source: Hendrycks, Gimpel, "GELUs" (2016)."""
+tanh = Function(
+    "Tanh", math.tanh, "TANH({x})", "TANH({x})", "tanh({x})", "tanh({x})",
+    lambda d, y, x: d * (1 - y * y),
+)  # fmt: skip
+sigmoid = Function(
+    "Sigmoid", lambda x: 1 / (1 + math.exp(-x)), "1/(1+EXP(0-{x}))", "1/(1+EXP(0-{x}))",
+    "σ({x})", "1 / (1 + e^(-{atom}))",
+    lambda d, y, x: d * y * (1 - y), binds=2,
+)  # fmt: skip
+"""The logistic function, from 0 to 1."""
+silu = Function(
+    "Activated", lambda x: x / (1 + math.exp(-x)), "{x}/(1+EXP(-{x}))", "{x}/(1+EXP(-{x}))",
+    "SiLU({x})", "{atom} / (1 + e^(-{atom}))",
+    lambda d, y, x: d * _silu_slope(y, sigmoid(x).in_cells), binds=2, repeats=2,
+)  # fmt: skip
+"""x times its logistic function. Source: Hendrycks, Gimpel, "GELUs" (2016), section 4."""
+sin = Function(
+    "Sines", math.sin, "SIN({x})", "SIN({x})", "sin({x})", "sin({x})",
+    lambda d, y, x: d * cos(x),
+)  # fmt: skip
+cos: Function = Function(
+    "Cosines", math.cos, "COS({x})", "COS({x})", "cos({x})", "cos({x})",
+    lambda d, y, x: -(d * sin(x)),
+)  # fmt: skip
+NEXT_DRAW = Function(
+    "Draw", lambda x: math.fmod(16807 * x, 2147483647),
+    "MOD(16807*{x},2147483647)", "MOD(16807*{x},2147483647)",
+    "16807 · {x} modulo 2147483647", "16807 · {atom} mod 2147483647",
+)  # fmt: skip
+"""The next number of a sequence that looks random, exact in every program.
+
+Source: Park, Miller, "Random Number Generators: Good Ones Are Hard to Find" (1988).
+"""
+
+
+def _normal(x: float) -> float:
+    """Φ(x), the share of the normal distribution below x."""
+    return math.erfc(-x / math.sqrt(2)) / 2
+
+
+def _gelu_tanh_slope(x: Matrix) -> Matrix:
+    bent = tanh((x + 0.044715 * x * x * x) * math.sqrt(2 / math.pi)).in_cells
+    slope = (1 + 3 * 0.044715 * x * x) * math.sqrt(2 / math.pi)
+    return 0.5 * (1 + bent) + 0.5 * x * (1 - bent * bent) * slope
+
 
-    noun: ClassVar[str] = "Roots"
-    in_cell = in_array = "SQRT({x})"
-    in_words, in_full = "√{x}", "√{atom}"
-
-    @staticmethod
-    def of_one(x: float) -> float:
-        return math.sqrt(x)
-
-    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
-        return d / (2 * own)
-
-
-class Acos(Function):
-    """The angle, in degrees, whose cosine each number is; rounding errors around 1 are removed."""
-
-    noun: ClassVar[str] = "Angles"
-    binds = 2
-    in_cell = "ACOS(ROUND({x},14))*180/PI()"
-    in_words, in_full = "arccos({x}) in degrees", "arccos(round({x}, 14)) · 180 / π"
-
-    @staticmethod
-    def of_one(x: float) -> float:
-        return math.acos(round(x, 14)) * 180 / math.pi
-
-    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
-        x = operands[0]
-        return d * (-180 / math.pi) / Sqrt().of(1 - x * x)
-
-
-class Round(Function):
-    """Each number to seven decimals: what cancelling leaves behind them differs between programs."""
-
-    noun: ClassVar[str] = "Rounded"
-    in_cell = "ROUND({x},7)"
-    in_words = in_full = "round({x}, 7)"
-
-    @staticmethod
-    def of_one(x: float) -> float:
-        return round(x, 7)
-
-
-class Relu(Function):
-    """max(0, x). Source: Nair, Hinton, "Rectified Linear Units" (2010)."""
-
-    noun: ClassVar[str] = "Activated"
-    in_cell, in_array = "MAX(0,{x})", "IF({x}>0,{x},0)"
-    in_words = in_full = "max(0, {x})"
-
-    @staticmethod
-    def of_one(x: float) -> float:
-        return max(x, 0.0)
-
-    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
-        return d * Positive().of(operands[0])
-
-
-class Positive(Function):
-    """1 where a number is positive, else 0: the derivative of ReLU, which is taken as 0 at 0."""
-
-    noun: ClassVar[str] = "Slopes"
-    in_cell = in_array = "IF({x}>0,1,0)"
-    in_words = "1 where {x} > 0, else 0"
-    in_full = "1 if {x} > 0, else 0"
-
-    @staticmethod
-    def of_one(x: float) -> float:
-        return float(x > 0)
-
-
-class Gelu(Function):
-    """x Φ(x), with Φ the normal distribution. Source: Hendrycks, Gimpel, "GELUs" (2016)."""
-
-    noun: ClassVar[str] = "Activated"
-    repeats = binds = 2
-    in_cell = "{x}*NORMSDIST({x})"
-    in_words, in_full = "GELU({x})", "{atom} · Φ({x})"
-
-    @staticmethod
-    def of_one(x: float) -> float:
-        return x * math.erfc(-x / math.sqrt(2)) / 2
-
-    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
-        return d * GeluSlope().of(operands[0])
-
-
-class GeluSlope(Function):
-    """Φ(x) + x φ(x), the derivative of GELU, with φ the density of the normal distribution."""
-
-    noun: ClassVar[str] = "Slopes"
-    binds, repeats = 1, 3
-    in_cell = "NORMSDIST({x})+{x}*EXP(0-{x}*{x}/2)/SQRT(2*PI())"
-    in_words, in_full = "GELU′({x})", "Φ({x}) + {atom} · e^(-{atom}² / 2) / √(2 · π)"
-
-    @staticmethod
-    def of_one(x: float) -> float:
-        return math.erfc(-x / math.sqrt(2)) / 2 + x * math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
-
-    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
-        x = operands[0]
-        return d * (2 - x * x) * Exp().of(x * x / -2) / math.sqrt(2 * math.pi)
-
-
-class GeluTanh(Function):
-    """GELU, approximated by tanh. Source: Hendrycks, Gimpel, "GELUs" (2016)."""
-
-    noun: ClassVar[str] = "Activated"
-    binds, repeats = 2, 3
-    in_cell = in_array = "0.5*{x}*(1+TANH(SQRT(2/PI())*({x}+0.044715*{x}^3)))"
-    in_words = "GELU({x}), by tanh"
-    in_full = "0.5 · {atom} · (1 + tanh(√(2 / π) · ({atom} + 0.044715 · {atom}³)))"
-
-    @staticmethod
-    def of_one(x: float) -> float:
-        return 0.5 * x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
-
-    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
-        x = operands[0]
-        tanh = Tanh().of((x + 0.044715 * x * x * x) * math.sqrt(2 / math.pi)).in_cells
-        slope = (1 + 3 * 0.044715 * x * x) * math.sqrt(2 / math.pi)
-        return d * (0.5 * (1 + tanh) + 0.5 * x * (1 - tanh * tanh) * slope)
-
-
-class Tanh(Function):
-    """The hyperbolic tangent of each number."""
-
-    noun: ClassVar[str] = "Tanh"
-    in_cell = in_array = "TANH({x})"
-    in_words = in_full = "tanh({x})"
-
-    of_one = staticmethod(math.tanh)
-
-    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
-        return d * (1 - own * own)
-
-
-class Sigmoid(Function):
-    """The logistic function, 1 / (1 + e^-x), from 0 to 1."""
-
-    noun: ClassVar[str] = "Sigmoid"
-    binds = 2
-    in_cell = in_array = "1/(1+EXP(0-{x}))"
-    in_words, in_full = "σ({x})", "1 / (1 + e^(-{atom}))"
-
-    @staticmethod
-    def of_one(x: float) -> float:
-        return 1 / (1 + math.exp(-x))
-
-    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
-        return d * own * (1 - own)
-
-
-class Silu(Function):
-    """x times its logistic function. Source: Hendrycks, Gimpel, "GELUs" (2016), section 4."""
-
-    noun: ClassVar[str] = "Activated"
-    binds, repeats = 2, 2
-    in_cell = in_array = "{x}/(1+EXP(-{x}))"
-    in_words, in_full = "SiLU({x})", "{atom} / (1 + e^(-{atom}))"
-
-    @staticmethod
-    def of_one(x: float) -> float:
-        return x / (1 + math.exp(-x))
-
-    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
-        slope = Sigmoid().of(operands[0]).in_cells
-        return d * (slope + own * (1 - slope))
-
-
-class Sin(Function):
-    """The sine of each angle, in radians."""
-
-    noun: ClassVar[str] = "Sines"
-    in_cell = in_array = "SIN({x})"
-    in_words = in_full = "sin({x})"
-
-    @staticmethod
-    def of_one(x: float) -> float:
-        return math.sin(x)
-
-    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
-        return d * Cos().of(operands[0])
-
-
-class Cos(Function):
-    """The cosine of each angle, in radians."""
-
-    noun: ClassVar[str] = "Cosines"
-    in_cell = in_array = "COS({x})"
-    in_words = in_full = "cos({x})"
-
-    @staticmethod
-    def of_one(x: float) -> float:
-        return math.cos(x)
-
-    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
-        return -(d * Sin().of(operands[0]))
-
-
-class NextDraw(Function):
-    """The next number of a sequence that looks random: 16807 · x modulo 2³¹ - 1, exact in every
-    program.
-
-    Source: Park, Miller, "Random Number Generators: Good Ones Are Hard to Find" (1988).
-    """
-
-    noun: ClassVar[str] = "Draw"
-    in_cell = in_array = "MOD(16807*{x},2147483647)"
-    in_words = "16807 · {x} modulo 2147483647"
-    in_full = "16807 · {atom} mod 2147483647"
-
-    @staticmethod
-    def of_one(x: float) -> float:
-        return math.fmod(16807 * x, 2147483647)
+def _silu_slope(y: Matrix, share: Matrix) -> Matrix:
+    return share + y * (1 - share)
 
 
 class AtMost(Operation):
     """1 where a number is at most another, 0 elsewhere: `=IF(Ranks!B5<=top_k,1,0)`."""
 
-    noun: ClassVar[str] = "Chosen"
+    noun = "Chosen"
 
     def numbers(self, *operands: Numbers) -> Numbers:
         missing = np.isnan(operands[0]) | np.isnan(operands[1])

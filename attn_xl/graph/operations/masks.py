@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -23,9 +22,9 @@ class Mask(Operation):
     turns causal on or off, if `switched`; the width of the window, if `window`. `first` is the
     place of the first row's word, from 0."""
 
-    noun: ClassVar[str] = "Mask"
-    reads_texts: ClassVar[bool] = True
-    reads_labels: ClassVar[bool] = True
+    noun = "Mask"
+    reads_texts = True
+    reads_labels = True
     rows: int
     headings: tuple[str, ...]
     causal: bool

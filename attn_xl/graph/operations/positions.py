@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,9 +23,9 @@ class Sinusoid(Operation):
     """sin(pos / 10000^(2i/d)) in even columns, cos in odd ones; pos and i count from 0. `first` is the
     position of the first word."""
 
-    noun: ClassVar[str] = "Positions"
+    noun = "Positions"
     reads = (Reads.table,)
-    reads_labels: ClassVar[bool] = True
+    reads_labels = True
     first: int = 0
 
     def numbers(self, *operands: Numbers) -> Numbers:
@@ -67,8 +67,8 @@ class Angle(Operation):
         first: the position of the first word.
     """
 
-    noun: ClassVar[str] = "Angle"
-    reads_labels: ClassVar[bool] = True
+    noun = "Angle"
+    reads_labels = True
     rows: int
     width: int
     neighbours: bool
@@ -116,8 +116,8 @@ class Angle(Operation):
 class QuarterTurn(Operation):
     """Each pair (a, b) of columns as (-b, a): `=-Q!C5`, `=Q!B5`. Pairs as in `Angle`."""
 
-    noun: ClassVar[str] = "Turned"
-    binds: ClassVar[int] = 1
+    noun = "Turned"
+    binds = 1
     neighbours: bool
 
     def partner(self, column: int, width: int) -> tuple[int, bool]:
@@ -154,8 +154,8 @@ class QuarterTurn(Operation):
 class Count(Operation):
     """`first`, `first` + 1, ..., one number in each row."""
 
-    noun: ClassVar[str] = "Count"
-    reads_labels: ClassVar[bool] = True
+    noun = "Count"
+    reads_labels = True
     first: int
     rows: int
 
@@ -177,9 +177,9 @@ class Distance(Operation):
     """How many words apart the word of the row and that of the column stand. `first` is the place of
     the first row's word, from 0."""
 
-    noun: ClassVar[str] = "Distance"
+    noun = "Distance"
     reads = (Reads.table,)
-    reads_labels: ClassVar[bool] = True
+    reads_labels = True
     first: int = 0
 
     def numbers(self, *operands: Numbers) -> Numbers:

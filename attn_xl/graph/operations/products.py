@@ -5,7 +5,7 @@ Sums run from left to right, as in spreadsheet programs, so that the numbers agr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -38,9 +38,9 @@ class Product(Operation):
     """The matrix product, (n, k) by (k, m) to (n, m): `=SUM(MMULT(Input!$B5:$D5,W_Q!B$5:B$7))`; of two
     rows, or of two columns, `=SUMPRODUCT(Q!$B5:$D5,K!$B$6:$D$6)`."""
 
-    noun: ClassVar[str] = "Product"
+    noun = "Product"
     reads = (Reads.row, Reads.column)
-    is_product: ClassVar[bool] = True
+    is_product = True
 
     def numbers(self, *operands: Numbers) -> Numbers:
         left, right = operands
@@ -93,7 +93,7 @@ class Dot(Operation):
     """The dot product of each row with the same row of another matrix:
     `=SUMPRODUCT($B5:$D5,Softmax!$B5:$D5)`."""
 
-    noun: ClassVar[str] = "Products"
+    noun = "Products"
     reads = (Reads.row,)
 
     def numbers(self, *operands: Numbers) -> Numbers:
@@ -123,9 +123,9 @@ class Dot(Operation):
 class Transpose(Operation):
     """Rows become columns. Formulas read the original cells; if named, cells repeat them: `=X!C5`."""
 
-    noun: ClassVar[str] = "Transposed"
-    passes_on: ClassVar[bool] = True
-    same_in_every_row: ClassVar[bool] = False
+    noun = "Transposed"
+    passes_on = True
+    same_in_every_row = False
     reads = (Reads.rows,)
 
     def numbers(self, *operands: Numbers) -> Numbers:

@@ -5,8 +5,10 @@ Sums run from left to right, as in spreadsheet programs, so that the numbers agr
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,47 +25,117 @@ MOST_ARGUMENTS = 30
 """Arguments of a function; older spreadsheet programs take no more."""
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Reduction(Operation):
-    """One number from each row: `=MAX(B5:G5)`.
+    """One number from each row, `=MAX(B5:G5)`, or from each column, `=MAX(B$5:B$9)`; of several
+    operands, from their rows side by side or their columns below each other.
 
-    A subclass adds the spreadsheet's `function`, `in_words` with `{x}` for the operand, `numbers` and
-    `worked`.
+    A subclass adds the spreadsheet's `function`, `what` it gives in words, `along`, from an array and
+    an axis, `worked_with` and `slope`.
     """
 
-    reads = (Reads.row,)
-    function: ClassVar[str]
-    in_words: ClassVar[str]
+    function = ""
+    what = ""
+    columns: bool = False
+
+    @property
+    def axis(self) -> int:
+        """The axis along which the numbers of a line lie."""
+        return 0 if self.columns else 1
+
+    def reads_of(self, number: int) -> Reads:
+        return Reads.column if self.columns else Reads.row
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        return np.asarray(self.along(np.concatenate(operands, self.axis), self.axis))
+
+    @abstractmethod
+    def along(self, x: Numbers, axis: int) -> Numbers: ...
 
     def formula(self, row: int, column: int, *operands: Operand) -> str:
-        return f"{self.function}({operands[0].row()})"
+        lines = (one.column(column) if self.columns else one.row() for one in operands)
+        return f"{self.function}({','.join(lines)})"
 
     def words(self, *operands: str) -> str:
-        return self.in_words.format(x=operands[0])
+        line = "column" if self.columns else "row"
+        return f"the {self.what} of each {line} of {' and '.join(dict.fromkeys(operands))}"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        places = [(term, k) for term in terms for k in range(term.shape[self.axis])]
+
+        def at(k: int) -> tuple[int, int]:
+            return (k, column) if self.columns else (row, k)
+
+        line = Line(
+            own,
+            [term.value(*at(k)) for term, k in places],
+            lambda number: places[number][0].at(*at(places[number][1])),
+            f"mean of column {terms[0].columns[column]}" if self.columns else "mean",
+        )
+        return self.worked_with(line)
+
+    @abstractmethod
+    def worked_with(self, line: Line) -> Said: ...
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix | None:
+        return self.slope(d, operands[number], sum(one.shape[self.axis] for one in operands))
+
+    @abstractmethod
+    def slope(self, d: Matrix, x: Matrix, count: int) -> Matrix:
+        """How a loss changes with `x`, from how it changes with the result; `count` numbers are in a
+        line."""
+
+    def _mean(self, x: Matrix) -> Matrix:
+        labels = {"rows" if self.columns else "columns": ["mean"]}
+        return Mean(self.columns).of(x, **labels).in_cells
+
+
+class Line(NamedTuple):
+    """The numbers of a row or a column, as a calculation refers to them.
+
+    Attributes:
+        own: the result; values: the numbers; at: one of them as it is said; mean: what their mean is
+            called.
+    """
+
+    own: Term
+    values: Sequence[float]
+    at: Callable[[int], Said]
+    mean: str
+
+    def total(self, part: Callable[[Said], str]) -> Said:
+        return self.own.total(len(self.values), lambda k: part(self.at(k)))
+
+    def squared_distances(self) -> str:
+        """The squared distances of the numbers from their mean, added up."""
+        values = np.array(self.values).reshape(-1, 1)
+        mean = self.own.number(float(_mean(values, 0)[0, 0]), self.mean).within(2)
+        return self.total(lambda x: f"({x.within(1)} - {mean})²").within(ATOM)
 
 
 class Maximum(Reduction):
-    """The largest number of each row."""
+    """The largest number of each row or column."""
 
-    noun: ClassVar[str] = "Maximum"
-    function = "MAX"
-    in_words = "the largest of each row of {x}"
+    noun = "Maximum"
+    function, what = "MAX", "largest"
 
-    def numbers(self, *operands: Numbers) -> Numbers:
-        return np.asarray(operands[0].max(axis=1, keepdims=True))
+    def along(self, x: Numbers, axis: int) -> Numbers:
+        return np.asarray(x.max(axis=axis, keepdims=True))
 
-    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
-        return Said(f"the largest of {terms[0].listed(row)}", 0)
+    def worked_with(self, line: Line) -> Said:
+        listed = line.own.several(len(line.values), lambda k: line.at(k).text, ", ")
+        return Said(f"the largest of {listed}", 0)
 
-    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
-        return d * Largest().of(operands[0])
+    def slope(self, d: Matrix, x: Matrix, count: int) -> Matrix:
+        return Largest().of(x.T).T * d if self.columns else d * Largest().of(x)
 
 
 class Largest(Operation):
     """1 where the largest number of each row stands, the first of equal ones, else 0."""
 
-    noun: ClassVar[str] = "Largest"
+    noun = "Largest"
     reads = (Reads.table,)
-    reads_labels: ClassVar[bool] = True
+    reads_labels = True
 
     def numbers(self, *operands: Numbers) -> Numbers:
         (x,) = operands
@@ -86,104 +158,92 @@ class Largest(Operation):
 
 
 class Sum(Reduction):
-    """The sum of each row."""
+    """The sum of each row or column."""
 
-    noun: ClassVar[str] = "Sum"
-    function = "SUM"
-    in_words = "the sum of each row of {x}"
+    noun = "Sum"
+    function, what = "SUM", "sum"
 
-    def numbers(self, *operands: Numbers) -> Numbers:
-        return _row_sum(operands[0])
+    def along(self, x: Numbers, axis: int) -> Numbers:
+        return _sum(x, axis)
 
-    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
-        (x,) = terms
-        return x.total(x.shape[1], lambda k: x.at(row, k).within(1))
+    def worked_with(self, line: Line) -> Said:
+        return line.total(lambda x: x.within(1))
 
-    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+    def slope(self, d: Matrix, x: Matrix, count: int) -> Matrix:
         return d
+
+    def recipe(self, *operands: Node) -> Recipe:
+        if not self.columns:
+            return super().recipe(*operands)
+        return Recipe(
+            do="Add up the column of {a}.",
+            hint="Common mistake: adding up a row.",
+        )
 
 
 class Mean(Reduction):
-    """The mean of each row."""
+    """The mean of each row or column."""
 
-    noun: ClassVar[str] = "Mean"
-    function = "AVERAGE"
-    in_words = "the mean of each row of {x}"
+    noun = "Mean"
+    function, what = "AVERAGE", "mean"
 
-    def numbers(self, *operands: Numbers) -> Numbers:
-        return _row_mean(operands[0])
+    def along(self, x: Numbers, axis: int) -> Numbers:
+        return _mean(x, axis)
 
-    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
-        (x,) = terms
-        total = x.total(x.shape[1], lambda k: x.at(row, k).within(1))
-        return Said(f"{total.within(ATOM)} / {x.shape[1]}", 2)
+    def worked_with(self, line: Line) -> Said:
+        total = line.total(lambda x: x.within(1))
+        return Said(f"{total.within(ATOM)} / {len(line.values)}", 2)
 
-    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
-        return d / operands[0].shape[1]
+    def slope(self, d: Matrix, x: Matrix, count: int) -> Matrix:
+        return d / count
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Variance(Reduction):
-    """The population variance of each row."""
+    """The variance of each row or column; of a `sample`, with one less than their number as divisor."""
 
-    noun: ClassVar[str] = "Variance"
-    function = "VARP"
-    in_words = "the variance of each row of {x}"
+    noun = "Variance"
+    sample: bool = False
 
-    def numbers(self, *operands: Numbers) -> Numbers:
-        (x,) = operands
-        centred = x - _row_mean(x)
-        return _row_mean(centred * centred)
+    @property
+    def function(self) -> str:  # type: ignore[override]
+        return "VAR" if self.sample else "VARP"
 
-    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
-        return Said(f"{_squared_distances(row, terms[0])} / {terms[0].shape[1]}", 2)
+    @property
+    def what(self) -> str:  # type: ignore[override]
+        return "sample variance" if self.sample and not self.columns else "variance"
 
-    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
-        x = operands[0]
-        return d * (x - Mean().of(x, columns=["mean"]).in_cells) * (2 / x.shape[1])
+    def along(self, x: Numbers, axis: int) -> Numbers:
+        centred = x - _mean(x, axis)
+        return np.asarray(_sum(centred * centred, axis) / (x.shape[axis] - self.sample))
 
+    def worked_with(self, line: Line) -> Said:
+        return Said(f"{line.squared_distances()} / {len(line.values) - self.sample}", 2)
 
-class SampleVariance(Reduction):
-    """The variance of each row, with m - 1 as divisor."""
-
-    noun: ClassVar[str] = "Variance"
-    function = "VAR"
-    in_words = "the sample variance of each row of {x}"
-
-    def numbers(self, *operands: Numbers) -> Numbers:
-        (x,) = operands
-        centred = x - _row_mean(x)
-        return np.asarray(_row_sum(centred * centred) / (x.shape[1] - 1))
-
-    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
-        return Said(f"{_squared_distances(row, terms[0])} / {terms[0].shape[1] - 1}", 2)
-
-    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
-        x = operands[0]
-        return d * (x - Mean().of(x, columns=["mean"]).in_cells) * (2 / (x.shape[1] - 1))
+    def slope(self, d: Matrix, x: Matrix, count: int) -> Matrix:
+        return d * (x - self._mean(x)) * (2 / (count - self.sample))
 
 
 class Squares(Reduction):
-    """The sum of the squares of each row."""
+    """The sum of the squares of each row or column."""
 
-    noun: ClassVar[str] = "Squares"
-    function = "SUMSQ"
-    in_words = "the sum of the squares of each row of {x}"
+    noun = "Squares"
+    function, what = "SUMSQ", "sum of the squares"
 
-    def numbers(self, *operands: Numbers) -> Numbers:
-        return _row_sum(operands[0] * operands[0])
+    def along(self, x: Numbers, axis: int) -> Numbers:
+        return _sum(x * x, axis)
 
-    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
-        (x,) = terms
-        return x.total(x.shape[1], lambda k: f"{x.at(row, k).within(ATOM)}²")
+    def worked_with(self, line: Line) -> Said:
+        return line.total(lambda x: f"{x.within(ATOM)}²")
 
-    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
-        return 2 * d * operands[0]
+    def slope(self, d: Matrix, x: Matrix, count: int) -> Matrix:
+        return 2 * d * x
 
 
 class RunningSum(Operation):
     """The sum of each number and those to its left in its row: `=SUM($B5:C5)`."""
 
-    noun: ClassVar[str] = "Running"
+    noun = "Running"
     reads = (Reads.row,)
 
     def numbers(self, *operands: Numbers) -> Numbers:
@@ -209,13 +269,13 @@ class BlockNorms(Operation):
     """In row i, the norm of each row of `each` operands together, from the operand i · each on:
     `=SQRT(SUMSQ(Jacobian!$B20:$D20,Jacobian!$B60:$D60))`."""
 
-    noun: ClassVar[str] = "Norms"
+    noun = "Norms"
     reads = (Reads.rows,)
-    same_in_every_row: ClassVar[bool] = False
+    same_in_every_row = False
     each: int
 
     def numbers(self, *operands: Numbers) -> Numbers:
-        squares = [_row_sum(x * x)[:, 0] for x in operands]
+        squares = [_sum(x * x, 1)[:, 0] for x in operands]
         groups = [squares[i : i + self.each] for i in range(0, len(squares), self.each)]
         return np.sqrt([np.add.accumulate(group)[-1] for group in groups])
 
@@ -247,7 +307,7 @@ class BlockNorms(Operation):
 class Best(Operation):
     """The label of the column with the largest number in each row; its number is the column's."""
 
-    noun: ClassVar[str] = "Best"
+    noun = "Best"
     reads = (Reads.table,)
 
     def numbers(self, *operands: Numbers) -> Numbers:
@@ -269,7 +329,7 @@ class Best(Operation):
 class Width(Operation):
     """The number of columns of a matrix: `=COLUMNS(K)`."""
 
-    noun: ClassVar[str] = "Width"
+    noun = "Width"
     reads = (Reads.table,)
 
     def numbers(self, *operands: Numbers) -> Numbers:
@@ -289,126 +349,9 @@ class Width(Operation):
         return own.number(x.shape[1], f"the number of columns of {x.whole()}")
 
 
-class ColumnMaximum(Operation):
-    """The largest number of each column: `=MAX(Output!B$5:B$9)`."""
-
-    noun: ClassVar[str] = "Maximum"
-    reads = (Reads.column,)
-
-    def numbers(self, *operands: Numbers) -> Numbers:
-        return np.asarray(operands[0].max(axis=0, keepdims=True))
-
-    def formula(self, row: int, column: int, *operands: Operand) -> str:
-        return f"MAX({operands[0].column(column)})"
-
-    def words(self, *operands: str) -> str:
-        return f"the largest of each column of {operands[0]}"
-
-    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
-        (x,) = terms
-        listed = own.several(x.shape[0], lambda i: x.at(i, column).text, ", ")
-        return Said(f"the largest of {listed}", 0)
-
-    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
-        return Largest().of(operands[0].T).T * d
+def _sum(x: Numbers, axis: int) -> Numbers:
+    return np.cumsum(x, axis=axis).take([-1], axis=axis)
 
 
-class ColumnSum(Operation):
-    """The sum of each column: `=SUM(dQ!B$5:B$9)`."""
-
-    noun: ClassVar[str] = "Sum"
-    reads = (Reads.column,)
-
-    def numbers(self, *operands: Numbers) -> Numbers:
-        return np.asarray(np.cumsum(operands[0], axis=0)[-1:])
-
-    def formula(self, row: int, column: int, *operands: Operand) -> str:
-        return f"SUM({operands[0].column(column)})"
-
-    def words(self, *operands: str) -> str:
-        return f"the sum of each column of {operands[0]}"
-
-    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
-        (x,) = terms
-        return own.total(x.shape[0], lambda i: x.at(i, column).within(1))
-
-    def recipe(self, *operands: Node) -> Recipe:
-        return Recipe(
-            do="Add up the column of {a}.",
-            hint="Common mistake: adding up a row.",
-        )
-
-    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
-        return d
-
-
-class ColumnMean(Operation):
-    """The mean of each column over the rows of all operands: `=AVERAGE(Input!B$5:B$9)`."""
-
-    noun: ClassVar[str] = "Mean"
-    reads = (Reads.column,)
-
-    def numbers(self, *operands: Numbers) -> Numbers:
-        x = np.vstack(operands)
-        return np.asarray(np.cumsum(x, axis=0)[-1] / len(x)).reshape(1, -1)
-
-    def formula(self, row: int, column: int, *operands: Operand) -> str:
-        return f"AVERAGE({','.join(operand.column(column) for operand in operands)})"
-
-    def words(self, *operands: str) -> str:
-        return f"the mean of each column of {' and '.join([*dict.fromkeys(operands)])}"
-
-    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
-        places = [(term, i) for term in terms for i in range(term.shape[0])]
-        total = own.total(len(places), lambda k: places[k][0].at(places[k][1], column).within(1))
-        return Said(f"{total.within(ATOM)} / {len(places)}", 2)
-
-    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
-        return d / sum(operand.shape[0] for operand in operands)
-
-
-class ColumnVariance(Operation):
-    """The variance of each column, with n - 1 as divisor: `=VAR(Input!B$5:B$9)`."""
-
-    noun: ClassVar[str] = "Variance"
-    reads = (Reads.column,)
-
-    def numbers(self, *operands: Numbers) -> Numbers:
-        (x,) = operands
-        mean = np.cumsum(x, axis=0)[-1] / len(x)
-        return np.asarray(np.cumsum((x - mean) ** 2, axis=0)[-1] / (len(x) - 1)).reshape(1, -1)
-
-    def formula(self, row: int, column: int, *operands: Operand) -> str:
-        return f"VAR({operands[0].column(column)})"
-
-    def words(self, *operands: str) -> str:
-        return f"the variance of each column of {operands[0]}"
-
-    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
-        (x,) = terms
-        n = x.shape[0]
-        mean = sum(x.value(i, column) for i in range(n)) / n
-        mean_text = own.number(mean, f"mean of column {x.columns[column]}").within(2)
-        total = own.total(n, lambda i: f"({x.at(i, column).within(1)} - {mean_text})²")
-        return Said(f"{total.within(ATOM)} / {n - 1}", 2)
-
-    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
-        x = operands[0]
-        mean = ColumnMean().of(x, rows=["mean"]).in_cells
-        return d * (x - mean) * (2 / (x.shape[0] - 1))
-
-
-def _squared_distances(row: int, x: Term) -> str:
-    """The squared distances of a row's numbers from their mean, added up."""
-    n = x.shape[1]
-    values = np.array([[x.value(row, k) for k in range(n)]])
-    mean = x.number(float(_row_mean(values)[0, 0]), "mean").within(2)
-    return x.total(n, lambda k: f"({x.at(row, k).within(1)} - {mean})²").within(ATOM)
-
-
-def _row_sum(x: Numbers) -> Numbers:
-    return np.asarray(np.cumsum(x, axis=1)[:, -1:])
-
-
-def _row_mean(x: Numbers) -> Numbers:
-    return np.asarray(_row_sum(x) / x.shape[1])
+def _mean(x: Numbers, axis: int) -> Numbers:
+    return np.asarray(_sum(x, axis) / x.shape[axis])

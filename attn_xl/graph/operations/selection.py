@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 class RowsOf(Operation):
     """Rows of other matrices: row i is row `picks[i][1]` of operand `picks[i][0]`."""
 
-    passes_on: ClassVar[bool] = True
-    reads_one: ClassVar[bool] = True
+    passes_on = True
+    reads_one = True
     reads = (Reads.rows,)
-    same_in_every_row: ClassVar[bool] = False
+    same_in_every_row = False
     picks: tuple[tuple[int, int], ...]
 
     def numbers(self, *operands: Numbers) -> Numbers:
@@ -66,7 +66,7 @@ class RowsOf(Operation):
 class Gather(RowsOf):
     """Chosen rows of several matrices."""
 
-    noun: ClassVar[str] = "Rows"
+    noun = "Rows"
 
     def words(self, *operands: str) -> str:
         return f"the word's row of {' and '.join([*dict.fromkeys(operands)])}"
@@ -77,7 +77,7 @@ class Moved(RowsOf):
     """The rows of a matrix, moved: row t is its row t + `offset`; where it has none, the single row of
     the second operand. Formulas read the original cells."""
 
-    noun: ClassVar[str] = "Moved"
+    noun = "Moved"
     offset: int
 
     @property
@@ -122,10 +122,10 @@ def shifted_rows(offset: int, rows: int) -> tuple[tuple[int, int], ...]:
 class AddedRows(Operation):
     """Sums of chosen rows: row i is the sum of the rows `uses[i]`, or 0: the opposite of Gather."""
 
-    noun: ClassVar[str] = "Rows"
-    binds: ClassVar[int] = 1
+    noun = "Rows"
+    binds = 1
     reads = (Reads.rows,)
-    same_in_every_row: ClassVar[bool] = False
+    same_in_every_row = False
     uses: tuple[tuple[int, ...], ...]
 
     def numbers(self, *operands: Numbers) -> Numbers:
@@ -164,8 +164,8 @@ class AddedRows(Operation):
 class Columns(Operation):
     """Neighbouring columns: `=W_Q!D5`. Formulas read the original cells unless they have a name."""
 
-    noun: ClassVar[str] = "Columns"
-    passes_on: ClassVar[bool] = True
+    noun = "Columns"
+    passes_on = True
     start: int
     stop: int
 
@@ -202,9 +202,9 @@ class Placed(Operation):
     """Matrices side by side, the first column of each in column `starts[i]`, 0 elsewhere: the opposite
     of Columns."""
 
-    noun: ClassVar[str] = "Columns"
-    passes_on: ClassVar[bool] = True
-    reads_one: ClassVar[bool] = True
+    noun = "Columns"
+    passes_on = True
+    reads_one = True
     starts: tuple[int, ...]
     width: int
 
@@ -242,8 +242,8 @@ class Placed(Operation):
 class Repeated(Operation):
     """A single row, a single column or one number, repeated to a full matrix."""
 
-    noun: ClassVar[str] = "Repeated"
-    passes_on: ClassVar[bool] = True
+    noun = "Repeated"
+    passes_on = True
     rows: int
     columns: int
 
@@ -266,10 +266,10 @@ class Repeated(Operation):
 class Concat(Operation):
     """Matrices side by side."""
 
-    noun: ClassVar[str] = "Concat"
-    passes_on: ClassVar[bool] = True
-    joins: ClassVar[bool] = True
-    reads_one: ClassVar[bool] = True
+    noun = "Concat"
+    passes_on = True
+    joins = True
+    reads_one = True
 
     def numbers(self, *operands: Numbers) -> Numbers:
         return np.hstack(operands)
@@ -307,9 +307,9 @@ class OneHot(Operation):
         row: the row of the text, from 0; None for each row its own.
     """
 
-    noun: ClassVar[str] = "Target"
-    reads_texts: ClassVar[bool] = True
-    reads_labels: ClassVar[bool] = True
+    noun = "Target"
+    reads_texts = True
+    reads_labels = True
     headings: tuple[str, ...]
     row: int | None = None
 
@@ -341,8 +341,8 @@ class Chosen(Operation):
         number: of this matrix.
     """
 
-    noun: ClassVar[str] = "Chosen"
-    reads_labels: ClassVar[bool] = True
+    noun = "Chosen"
+    reads_labels = True
     number: int
     shape: tuple[int, int]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from attn_xl.graph.node import Numbers
 from attn_xl.graph.operation import Operand, Operation, Said, Term
@@ -19,8 +19,8 @@ ON, OFF = "on", "off"
 class When(Operation):
     """One number if a switch is on, another if it is off: `=IF(Scale="on",SQRT(d_k),1)`."""
 
-    noun: ClassVar[str] = "Choice"
-    reads_texts: ClassVar[bool] = True
+    noun = "Choice"
+    reads_texts = True
 
     def numbers(self, *operands: Numbers) -> Numbers:
         switch, if_on, if_off = operands
