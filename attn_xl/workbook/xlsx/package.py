@@ -17,14 +17,10 @@ from typing import IO, Any
 from openpyxl.chart._chart import ChartBase
 from openpyxl.drawing.spreadsheet_drawing import SpreadsheetDrawing
 from openpyxl.packaging.extended import ExtendedProperties
-from openpyxl.packaging.relationship import Relationship, RelationshipList
+from openpyxl.packaging.relationship import RelationshipList
 from openpyxl.styles.stylesheet import write_stylesheet
 from openpyxl.workbook._writer import WorkbookWriter
 from openpyxl.worksheet._writer import WorksheetWriter
-from openpyxl.worksheet.dimensions import SheetDimension
-from openpyxl.worksheet.hyperlink import HyperlinkList
-from openpyxl.worksheet.merge import MergeCell, MergeCells
-from openpyxl.worksheet.related import Related
 from openpyxl.writer.excel import ExcelWriter
 from openpyxl.writer.theme import theme_xml
 from openpyxl.xml.constants import (
@@ -37,11 +33,10 @@ from openpyxl.xml.constants import (
     ARC_WORKBOOK,
     ARC_WORKBOOK_RELS,
     CPROPS_TYPE,
-    SHEET_MAIN_NS,
 )
 from openpyxl.xml.functions import tostring
 
-from .rows import escaped, text_cell
+from .rows import escaped
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _BUFFER = 1 << 20
@@ -66,6 +61,7 @@ class Rows:
     xml: Iterator[bytes]
 
 
+_DIMENSION = re.compile(rb'(<dimension ref=)"[^"]*"')
 _METADATA = "xl/metadata.xml"
 _DYNAMIC = (
     '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>'
@@ -142,59 +138,6 @@ def _written(part: Any) -> bytes:
     return b"" if tree is None else bytes(tostring(tree))
 
 
-def _cell(cell: Any) -> str:
-    """A cell of text or, in a table that is written as an input, of a number."""
-    if cell.data_type == "s":
-        return text_cell(cell.coordinate, cell.value, cell.style_id)
-    number = "" if cell.value is None else f"<v>{cell.value}</v>"
-    return f'<c r="{cell.coordinate}" s="{cell.style_id}">{number}</c>'
-
-
-def _shell(ws: Any, cells: str) -> tuple[bytes, bytes, RelationshipList]:
-    """A sheet without the streamed rows: the XML before and after them, and its relationships.
-
-    The sheet has only cells of text and numbers, and links within the workbook.
-
-    Args:
-        cells: the range of the whole sheet.
-    """
-    columns = ws.column_dimensions.to_tree()
-    rows: dict[int, list[Any]] = {}
-    for (row, _), cell in sorted(ws._cells.items()):
-        rows.setdefault(row, []).append(cell)
-    above = ""
-    for row, own in rows.items():
-        above += f'<row r="{row}">{"".join(map(_cell, own))}</row>'
-    before = [
-        f'<worksheet xmlns="{SHEET_MAIN_NS}">'.encode(),
-        *map(_written, (ws.sheet_properties, SheetDimension(cells), ws.views, ws.sheet_format)),
-        b"" if columns is None else bytes(tostring(columns)),
-        b"<sheetData>",
-        above.encode(),
-    ]
-    for formatting in ws.conditional_formatting:
-        for rule in formatting.rules:
-            if rule.dxf:
-                rule.dxfId = ws.parent._differential_styles.add(rule.dxf)
-    links = [*ws._hyperlinks, *(one.hyperlink for own in rows.values() for one in own if one.hyperlink)]
-    merged = [MergeCell(str(ref)) for ref in ws.merged_cells]
-    relations, drawing = RelationshipList(), b""
-    if ws._charts or ws._images:
-        relation = Relationship(type="drawing", Target="")
-        relations.append(relation)
-        drawing = bytes(tostring(Related(id=relation.id).to_tree("drawing")))
-    after = [
-        ws.protection,
-        MergeCells(mergeCell=merged) if merged else None,
-        *ws.conditional_formatting,
-        ws.data_validations,
-        HyperlinkList(links) if links else None,
-        ws.print_options, ws.page_margins, ws.page_setup, ws.HeaderFooter, ws.row_breaks, ws.col_breaks,
-    ]  # fmt: skip
-    tail = [b"</sheetData>", *(_written(part) for part in after if part), drawing, b"</worksheet>"]
-    return b"".join(before), b"".join(tail), relations
-
-
 def _order_fonts(styles: bytes) -> bytes:
     """`xl/styles.xml`, as openpyxl writes it, with the children of every font in the schema's order."""
 
@@ -261,18 +204,20 @@ class _Writer(ExcelWriter):  # type: ignore[misc]
         if ws._charts or ws._images:
             ws._drawing = SpreadsheetDrawing()
             ws._drawing.charts, ws._drawing.images = ws._charts, ws._images
-        if rows is None:
-            # In memory: openpyxl's temporary file would remain after a killed run.
-            writer = WorksheetWriter(ws, io.BytesIO())
-            writer.write()
-            before, after, ws._rels = writer.read(), b"", writer._rels or RelationshipList()
-        else:
-            before, after, ws._rels = _shell(ws, rows.range)
+        links = [*ws._hyperlinks]
+        # In memory: openpyxl's temporary file would remain after a killed run.
+        writer = WorksheetWriter(ws, io.BytesIO())
+        ws._hyperlinks += links  # those of the streamed rows, which the writer forgets
+        writer.write()
+        ws._rels = writer._rels or RelationshipList()
+        before, end, after = writer.read().partition(b"</sheetData>")
+        if rows is not None:
+            before = _DIMENSION.sub(rb'\1"%b"' % rows.range.encode(), before, count=1)
         with self._archive.part(ws.path[1:]) as part:
             part.write(before)
             for piece in rows.xml if rows else ():
                 part.write(piece)
-            part.write(after)
+            part.write(end + after)
         self.manifest.append(ws)
 
 
