@@ -4,7 +4,7 @@ matrices of attention, whether they are blank, partly filled or complete."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -85,6 +85,10 @@ class Frame:
         return f"{quoted(self.place.sheet)}!{self.place.range}"
 
 
+Box = tuple[int, int, int, int]
+"""First row, first column, rows, columns."""
+
+
 class Cells:
     """The cells of a sheet, counted: how many of a rectangle are texts, arrows, numbers, framed."""
 
@@ -154,24 +158,35 @@ class Cells:
         )
 
     @cached_property
-    def blocks(self) -> list[tuple[int, int, int, int]]:
-        """The rectangles that neighbouring numbers fill: first row, first column, rows, columns."""
-        left, found = set(self.numbers), []
-        while left:
-            waiting = [left.pop()]
-            rows, columns = [waiting[0][0]] * 2, [waiting[0][1]] * 2
-            while waiting:
-                r, c = waiting.pop()
-                rows, columns = (
-                    [min(rows[0], r), max(rows[1], r)],
-                    [min(columns[0], c), max(columns[1], c)],
-                )
-                for near in ((r + 1, c), (r - 1, c), (r, c + 1), (r, c - 1)):
-                    if near in left:
-                        left.remove(near)
-                        waiting.append(near)
-            found.append((rows[0], columns[0], rows[1] - rows[0] + 1, columns[1] - columns[0] + 1))
-        return sorted(found)
+    def blocks(self) -> list[Box]:
+        """The rectangles that neighbouring numbers fill."""
+        return _rectangles(self.numbers)
+
+    @cached_property
+    def blanks(self) -> list[Box]:
+        """The rectangles of neighbouring blank cells with a border or a fill, if these fill them."""
+        blank = self.sheet.framed - self.sheet.values.keys() - self.sheet.formulas.keys()
+        return [one for one in _rectangles(blank) if self.framed(*one) == one[2] * one[3]]
+
+
+def _rectangles(cells: Collection[tuple[int, int]]) -> list[Box]:
+    """The rectangles around neighbouring cells."""
+    left, found = set(cells), []
+    while left:
+        waiting = [left.pop()]
+        rows, columns = [waiting[0][0]] * 2, [waiting[0][1]] * 2
+        while waiting:
+            r, c = waiting.pop()
+            rows, columns = (
+                [min(rows[0], r), max(rows[1], r)],
+                [min(columns[0], c), max(columns[1], c)],
+            )
+            for near in ((r + 1, c), (r - 1, c), (r, c + 1), (r, c - 1)):
+                if near in left:
+                    left.remove(near)
+                    waiting.append(near)
+        found.append((rows[0], columns[0], rows[1] - rows[0] + 1, columns[1] - columns[0] + 1))
+    return sorted(found)
 
 
 @dataclass
@@ -245,7 +260,8 @@ def is_label(cells: Cells, title: Title, row: int, column: int, rows: int, colum
     if above and title.row == row - up and column <= title.column < column + columns:
         return columns > 1 or cells.texts(title.row - 1, column - 1, 1, 2) > 0
     if left and above and (title.row, title.column) == (row - up, column - aside):  # the corner
-        return cells.texts(title.row - 2, title.column, 2, 2) > 0
+        near = [(title.row - n, title.column + m) for n in (1, 2) for m in (0, 1)]
+        return any(step_named(str(cells.sheet.values.get(cell, ""))) for cell in near)
     beside = title.column == column - aside and row <= title.row < row + rows
     return bool(left) and beside and rows > 1
 

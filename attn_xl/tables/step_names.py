@@ -23,7 +23,8 @@ SPELLINGS = {
     "Softmax.Exponentials": "exponentials exponential exp exponents e^x exp(x)",
     "Softmax.Sum": "sum sums rowsum rowsums Σ Σr[i]",
     "Output": "output outputs outputz z context contextvector contextvectors attentionoutput result "
-    "attentionweightedfeatures newembeddings contextualembeddings updatedembeddings",
+    "attentionweightedfeatures newembeddings contextualembeddings updatedembeddings newvectors "
+    "updatedvectors contextualvectors weightedsum weightedsums weightedvalues",
     "d_k": "dk d_k keydims keydimensions",
 }
 """The spellings of each step, without spaces and in lower case."""
@@ -39,6 +40,7 @@ _ROOT = r"/(?:sqrt|√)\(?\w*\)?"
 _WEIGHTS = r"(?:attention(?:weights)?|softmax(?:\(.*\))?|weights|a)"
 _FORMULAS = (
     (rf"\(?{_PRODUCT}\)?{_ROOT}|\[\]{_ROOT}", "Scaled"),
+    (r"(?:scaled|divided)by(?:√|sqrt|theroot).*", "Scaled"),
     (_PRODUCT, "Scores"),
     (r"softmax\(.*\)", "Softmax"),
     (rf"{_WEIGHTS}\*(?:v|x|input|values)|(?:v|x|input|values)\*{_WEIGHTS}", "Output"),

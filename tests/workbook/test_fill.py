@@ -294,6 +294,31 @@ def test_call_gives_a_step_the_author_s_own_name(tmp_path: Path, capsys: Any) ->
         assert why in capsys.readouterr().err
 
 
+def test_a_blank_frame_whose_title_names_no_step_is_asked_about(tmp_path: Path, capsys: Any) -> None:
+    """Also below a heading, which leaves the corner of the input its title."""
+    made = openpyxl.Workbook()
+    sheet, side = made.active, openpyxl.styles.Side("thin")
+    for row in (
+        ["Attention by hand"],
+        [],
+        ["Embeddings", "food", "mood"],
+        ["I", 0, 1],
+        ["eat", 2, 0.5],
+    ):
+        sheet.append(row)
+    for title, column in (("Scores", 2), ("divided by √2", 5), ("Weights", 8), ("Mixed up", 11)):
+        sheet.cell(8, column, title)
+        for row, beside in ((r, c) for r in (9, 10) for c in (column, column + 1)):
+            sheet.cell(row, beside).border = openpyxl.styles.Border(side, side, side, side)
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    assert [frame.step for _, frame, _ in book.filling.frames] == ["Scores", "Scaled", "Softmax"]
+    assert book.attention == [
+        "Sheet!K9:L10: is blank, and 'Mixed up' names no step. Say which: --call \"Mixed up=Output\"."
+    ]
+    named, _ = filled(tmp_path / "own.xlsx", called={"mixed up": "Output"})
+    assert (named.filling.count, named.attention) == (16, [])
+
+
 def test_show_and_explain_know_the_author_s_own_names(tmp_path: Path, capsys: Any) -> None:
     book = openpyxl.load_workbook(SAMPLES / "mouse.xlsx")
     names = book.create_sheet("Names")

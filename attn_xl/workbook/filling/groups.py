@@ -11,7 +11,7 @@ from itertools import product as every
 from attn_xl.errors import InputError
 from attn_xl.graph.node import Graph
 from attn_xl.models import steps
-from attn_xl.spreadsheets.addresses import Place
+from attn_xl.spreadsheets.addresses import Place, quoted
 from attn_xl.spreadsheets.drawn import DrawnBook
 from attn_xl.tables.frames import (
     ELSEWHERE,
@@ -44,8 +44,9 @@ from attn_xl.tables.own_names import (
     tags_of,
 )
 from attn_xl.tables.roles import WordsIn
-from attn_xl.tables.step_names import SPELLINGS
+from attn_xl.tables.step_names import SPELLINGS, step_named
 from attn_xl.tables.survey import Tables
+from attn_xl.text import clean
 
 Compute = Callable[[Tables, bool], Graph]
 """Computes the model for the tables of one sentence; the second argument says whether the softmax
@@ -118,10 +119,32 @@ def assigned(
     used = {*given, *weights, *labels}
     _assign(made, pages, [title for title in titles if title not in used])
     _by_rhythm(made, pages)
+    made.left += _unnamed(made, pages)
     for n, group in enumerate(made.groups):
         if shows_plain_exponentials(group):
             made.graphs[n] = compute(_tables(drawn, group), False)
     return made
+
+
+def _unnamed(made: Assigned, pages: Mapping[str, Cells]) -> Iterator[str]:
+    """Blank frames as large as a matrix, below a text that names no step, in words."""
+    taken = [frame.place for group in made.groups for frame in (group.input, *group.frames)]
+    taken += [frame.place for group in made.groups for frame, _ in group.weights.values()]
+    labels = {text for group in made.groups for text in (*group.table.rows, *group.table.columns)}
+    shapes = {node.shape for graph in made.graphs for node in graph.values() if min(node.shape) > 1}
+    for name, page in pages.items():
+        for row, column, rows, columns in page.blanks:
+            place = Place(name, row, column, rows, columns)
+            above = [(row - n, column - m) for n in (1, 2, 3) for m in (0, 1)]
+            texts = [clean(v) for cell in above if isinstance(v := page.sheet.values.get(cell), str)]
+            title = next((text for text in texts if text not in labels), "")
+            like_one = {(rows, columns), (columns, rows)} & shapes
+            if title and like_one and step_named(title) is None and not _meets_one(place, taken):
+                called = title.partition("=")[0].strip()
+                yield (
+                    f"{quoted(name)}!{place.range}: is blank, and {title!r} names no step. Say which: "
+                    f'--call "{called}=Output".'
+                )
 
 
 def shows_plain_exponentials(group: Group) -> bool:
@@ -271,7 +294,7 @@ def _assign(made: Assigned, pages: Mapping[str, Cells], titles: Sequence[Title])
         for offer in offers:
             group, one, step = made.groups[offer.group], offer.candidate, offer.step
             has = step == steps.INPUT.symbol or any(frame.step == step for frame in group.frames)
-            if offer.title in done or any(_meets(one.place, place) for place in taken):
+            if offer.title in done or _meets_one(one.place, taken):
                 continue
             if has and (not again or one.score < ENOUGH_FOR_A_COPY):
                 continue
@@ -385,6 +408,10 @@ def _meets(a: Place, b: Place) -> bool:
     return a.sheet == b.sheet and rows and a.column <= b.last_column and b.column <= a.last_column
 
 
+def _meets_one(place: Place, taken: Iterable[Place]) -> bool:
+    return any(_meets(place, other) for other in taken)
+
+
 def _by_rhythm(made: Assigned, pages: Mapping[str, Cells]) -> None:
     """Give a sentence without titles the frames of one with titles, as far from its input."""
     taken = [group.input.place for group in made.groups]
@@ -403,9 +430,7 @@ def _by_rhythm(made: Assigned, pages: Mapping[str, Cells]) -> None:
             form = Shape(node.rows, node.columns)
             score, _, _ = evidence(pages[place.sheet], place, form.turn() if frame.turned else form)
             fits = (place.rows, place.columns) == (node.shape[::-1] if frame.turned else node.shape)
-            free = not pages[place.sheet].texts(*box(place)) and not any(
-                _meets(place, p) for p in taken
-            )
+            free = not pages[place.sheet].texts(*box(place)) and not _meets_one(place, taken)
             if not (fits and free and score >= ENOUGH):
                 break
             moved.append(
