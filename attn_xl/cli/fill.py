@@ -66,6 +66,7 @@ def fill(
     if not filled.filling.frames:
         raise InputError(
             f"{file}: has no frame to fill in. Write the name of a step, such as Scores, above one."
+            + "".join(f" {line}" for line in filled.attention[:1])
         )
     with writing(path) as temporary:
         temporary.write_bytes(filled.content)

@@ -50,9 +50,10 @@ _ACROSS = re.compile(
     rf"(?:k|x|input)\^t\*?(?:q|x|input)|(?:v|values)\*(?:a|{_WEIGHTS})$|w[qkv]\*(?:x|input)",
     re.IGNORECASE,
 )
-_HEAD = re.compile(r"[\s,(_|]*head\s*_?(\d+)\)?$|_(\d+)$", re.IGNORECASE)
-_COUNT = re.compile(r"^\d{1,2}[.):]?\s+(?=\S)")
-"""The number of a step before its name: `2. Scores`."""
+_HEAD = re.compile(r"[\s,(_|]*head\s*_?(\d+)\)?$|_(\d+)$|(?<!^[a-z])\s?(?<![\d.])(\d{1,2})$")
+_SPOKEN_HEAD = re.compile(r"head", re.IGNORECASE)
+_COUNT = re.compile(r"^(?:step\s*)?\d{1,2}\s*[.):–-]?\s+(?=\S)", re.IGNORECASE)
+"""The number of a step before its name: `2. Scores`, `Step 2: Scores`."""
 _ASIDE = re.compile(r"\([^()]*\)$")
 
 
@@ -61,7 +62,8 @@ def step_named(text: str) -> tuple[str, bool] | None:
     """The step that a title names, and whether it names its transpose; None if it names none.
 
     `Scores = Input x Input^T`, `K^T * Q` and `Raw scores:` name Scores, `K^T` names K transposed, `Wq`
-    the weights W_Q, `Scores, head 2` Scores_2. What stands before the `=` counts first.
+    the weights W_Q, `Scores, head 2` and `Scores 2` Scores_2; `k2` is a dimension. What stands before
+    the `=` counts first.
     """
     if len(text) > 200:
         return None
@@ -75,11 +77,11 @@ def step_named(text: str) -> tuple[str, bool] | None:
         part = part.strip().rstrip(":'′’`´ ")
         if (weights := weight_label(part)) and weights != "Mask":
             return weights, False
-        head = _HEAD.search(part)
+        head = _HEAD.search(_SPOKEN_HEAD.sub("head", part))
         base = part[: head.start()] if head else part
         found = _step(base)
         if found is not None:
-            number = f"_{head[1] or head[2]}" if head else ""
+            number = f"_{head[1] or head[2] or head[3]}" if head and found[0] != "Input" else ""
             return f"{found[0]}{number}", found[1]
     return None
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from authors import DESK, PETS, STEPS, AuthorSheet, numbers, saved, two_contexts
+from authors import DESK, DIMS, PETS, STEPS, AuthorSheet, numbers, saved, two_contexts
 from conftest import (
     ROOT,
     SAMPLES,
@@ -292,6 +292,49 @@ def test_call_gives_a_step_the_author_s_own_name(tmp_path: Path, capsys: Any) ->
             main(["fill", str(path), "-o", str(out), "--force", "--call", call])
         assert end.value.code == 2
         assert why in capsys.readouterr().err
+
+
+def test_a_number_in_a_title_is_that_of_a_head(tmp_path: Path) -> None:
+    """Labels such as `q1` and `a`, which are spelled like steps, stay labels."""
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Input", PETS, DIMS, X)
+    rng, weights = np.random.default_rng(0), {}
+    for h, column in ((1, 2), (2, 24)):
+        for n, (letter, own) in enumerate(zip("QKV", (("q1", "q2"), ("k1", "k2"), ("a", "b")))):
+            w = weights[letter, h] = rng.integers(-4, 5, (3, 2)) / 2
+            sheet.block(10, column + 4 * n, f"W{letter}{h}", DIMS, own, w)
+            sheet.block(16, column + 4 * n, f"{letter}{h}", PETS, own)
+        for row, title in ((24, "Scores"), (32, "Attention")):
+            sheet.block(row, column, f"{title} {h}", PETS, PETS)
+        sheet.block(40, column, f"Z{h}", PETS, ("a", "b"))
+    sheet.block(48, 2, "Concat", PETS, tuple("abcd"))
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert not book.attention
+    places = [frame.place for _, frame, _ in book.filling.frames]
+    assert book.filling.count == sum(place.rows * place.columns for place in places)
+    own = [[X @ weights[letter, h] for letter in "QKV"] for h in (1, 2)]
+    outputs = [naive_attention(*projected)[1] for projected in own]
+    (frame,) = [frame for _, frame, _ in book.filling.frames if frame.step == "Output"]
+    _, values = values_in(read_drawn(out).sheets[0], frame.place, False)
+    np.testing.assert_allclose(values, np.hstack(outputs), rtol=1e-12)
+
+
+def test_a_title_says_that_there_is_a_mask_or_a_sum(tmp_path: Path) -> None:
+    """The label of a column, `sum`, has no frame of its own."""
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Step 0: Input", PETS, DIMS, X)
+    for n, title in enumerate(("Scores", "Mask", "Masked", "exp(scores)", "Softmax"), 1):
+        sheet.block(2 + 8 * n, 2, f"Step {n}: {title}", PETS, PETS)
+    sheet.block(34, 10, "Sum", PETS, ("sum",))
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (book.filling.count, book.attention) == (5 * 25 + 5, [])
+    scores = X @ X.T / 3**0.5
+    expected = np.exp(np.where(np.triu(np.ones((5, 5)), 1) > 0, -np.inf, scores))
+    (frame,) = [frame for _, frame, _ in book.filling.frames if frame.step == "Softmax"]
+    _, values = values_in(read_drawn(out).sheets[0], frame.place, False)
+    np.testing.assert_allclose(values, expected / expected.sum(axis=1, keepdims=True), rtol=1e-12)
 
 
 def test_a_blank_frame_whose_title_names_no_step_is_asked_about(tmp_path: Path, capsys: Any) -> None:

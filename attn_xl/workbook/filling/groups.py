@@ -29,6 +29,7 @@ from attn_xl.tables.frames import (
     evidence,
     oriented,
     shifted,
+    step_called,
     tables_given,
     titles_of,
     untitled_tables,
@@ -44,7 +45,7 @@ from attn_xl.tables.own_names import (
     tags_of,
 )
 from attn_xl.tables.roles import WordsIn
-from attn_xl.tables.step_names import SPELLINGS, step_named
+from attn_xl.tables.step_names import SPELLINGS
 from attn_xl.tables.survey import Tables
 from attn_xl.text import clean
 
@@ -63,12 +64,14 @@ class Assigned:
         groups: the sentences.
         graphs: the matrices of each.
         left: what was recognized but not assigned, in words, with its cells.
+        missing: the steps that titles name and the model does not compute.
         labels: the tags for words, dimensions and formulas, with the number of their sentence.
     """
 
     groups: list[Group] = field(default_factory=list)
     graphs: list[Graph] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
+    missing: set[str] = field(default_factory=set)
     labels: list[tuple[Title, int]] = field(default_factory=list)
 
 
@@ -119,14 +122,14 @@ def assigned(
     used = {*given, *weights, *labels}
     _assign(made, pages, [title for title in titles if title not in used])
     _by_rhythm(made, pages)
-    made.left += _unnamed(made, pages)
+    made.left += _unnamed(made, pages, called)
     for n, group in enumerate(made.groups):
         if shows_plain_exponentials(group):
             made.graphs[n] = compute(_tables(drawn, group), False)
     return made
 
 
-def _unnamed(made: Assigned, pages: Mapping[str, Cells]) -> Iterator[str]:
+def _unnamed(made: Assigned, pages: Mapping[str, Cells], known: Mapping[str, str]) -> Iterator[str]:
     """Blank frames as large as a matrix, below a text that names no step, in words."""
     taken = [frame.place for group in made.groups for frame in (group.input, *group.frames)]
     taken += [frame.place for group in made.groups for frame, _ in group.weights.values()]
@@ -139,7 +142,8 @@ def _unnamed(made: Assigned, pages: Mapping[str, Cells]) -> Iterator[str]:
             texts = [clean(v) for cell in above if isinstance(v := page.sheet.values.get(cell), str)]
             title = next((text for text in texts if text not in labels), "")
             like_one = {(rows, columns), (columns, rows)} & shapes
-            if title and like_one and step_named(title) is None and not _meets_one(place, taken):
+            named = step_called(title, known) is not None
+            if title and like_one and not named and not _meets_one(place, taken):
                 called = title.partition("=")[0].strip()
                 yield (
                     f"{quoted(name)}!{place.range}: is blank, and {title!r} names no step. Say which: "
@@ -296,6 +300,8 @@ def _assign(made: Assigned, pages: Mapping[str, Cells], titles: Sequence[Title])
             has = step == steps.INPUT.symbol or any(frame.step == step for frame in group.frames)
             if offer.title in done or _meets_one(one.place, taken):
                 continue
+            if offer.title.place is None and any(_labels(place, offer.title) for place in taken):
+                continue
             if has and (not again or one.score < ENOUGH_FOR_A_COPY):
                 continue
             done.add(offer.title)
@@ -305,7 +311,7 @@ def _assign(made: Assigned, pages: Mapping[str, Cells], titles: Sequence[Title])
             group.frames.append(Frame(step, one.place, one.turned, by))
     named: set[tuple[int, str]] = set()
     for title in titles:
-        if title in done:
+        if title in done or (title.place is None and any(_labels(place, title) for place in taken)):
             continue
         n = _nearest(made, title)
         group, graph = made.groups[n], made.graphs[n]
@@ -313,6 +319,7 @@ def _assign(made: Assigned, pages: Mapping[str, Cells], titles: Sequence[Title])
             raise InputError(
                 f"{title.where}: {title.text} has no matrix here. The model has {', '.join(graph)}."
             )
+        made.missing |= {title.step} - graph.keys()
         known = {frame.step for frame in group.frames} | group.weights.keys()
         known |= {steps.INPUT.symbol, steps.KEY_WIDTH.symbol}
         known |= {step for number, step in named if number == n}
@@ -388,8 +395,8 @@ def _places(
     for rank, n in enumerate(groups):
         # What stands among the steps of a head may be of all heads, or the heads side by side.
         base = re.sub(r"_\d+$", "", title.step)
-        joined = [steps.CONCAT.symbol] if base == steps.OUTPUT.symbol else []
-        for step in dict.fromkeys((title.step, base, *joined)):
+        joined = {steps.OUTPUT.symbol: steps.CONCAT, steps.CONCAT.symbol: steps.OUTPUT}.get(base)
+        for step in dict.fromkeys((title.step, base, joined.symbol if joined else base)):
             node = made.graphs[n].get(step)
             if node is None or node.scalar:
                 continue
@@ -406,6 +413,13 @@ def _places(
 def _meets(a: Place, b: Place) -> bool:
     rows = a.row <= b.last_row and b.row <= a.last_row
     return a.sheet == b.sheet and rows and a.column <= b.last_column and b.column <= a.last_column
+
+
+def _labels(place: Place, title: Title) -> bool:
+    """Whether a text stands where the labels of a frame's rows and columns do."""
+    above = title.row == place.row - 1 and place.column <= title.column <= place.last_column
+    beside = title.column == place.column - 1 and place.row <= title.row <= place.last_row
+    return title.sheet == place.sheet and (above or beside)
 
 
 def _meets_one(place: Place, taken: Iterable[Place]) -> bool:
