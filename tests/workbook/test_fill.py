@@ -335,6 +335,8 @@ def test_a_title_says_that_there_is_a_mask_or_a_sum(tmp_path: Path) -> None:
     (frame,) = [frame for _, frame, _ in book.filling.frames if frame.step == "Softmax"]
     _, values = values_in(read_drawn(out).sheets[0], frame.place, False)
     np.testing.assert_allclose(values, expected / expected.sum(axis=1, keepdims=True), rtol=1e-12)
+    tables = attn_xl.read_tables({"few": X[:3]})
+    assert fill_file(tmp_path / "own.xlsx", {}, tables=tables).filling.count == 5 * 9 + 3
 
 
 def test_a_blank_frame_whose_title_names_no_step_is_asked_about(tmp_path: Path, capsys: Any) -> None:

@@ -27,14 +27,6 @@ from .fill import Filling, fill
 from .groups import assigned
 from .grow import grown
 
-IMPLIES: dict[str, dict[str, Any]] = {
-    steps.MASK.symbol: {"causal": True},
-    steps.MASKED.symbol: {"causal": True},
-    steps.POSITIONS.symbol: {"positions": "sinusoidal"},
-    steps.EMBEDDED.symbol: {"positions": "sinusoidal"},
-}
-"""The setting that a blank frame of a step implies."""
-
 
 @dataclass(frozen=True, repr=False)
 class FilledBook:
@@ -129,23 +121,15 @@ def fill_file(
     if tables is not None:
         on_sheet |= tables.settings
 
-    implied: dict[str, Any] = {}
-
-    def compute(tables: Tables, maximum: bool) -> Graph:
-        plain = {} if maximum else {"max": False}
-        told = {**heads_of(tables.weights), **implied, **on_sheet, **plain}
+    def compute(tables: Tables, implied: Mapping[str, Any]) -> Graph:
+        told = {**heads_of(tables.weights), **implied, **on_sheet}
         settings = Settings.resolve(dict(options), told, where)
         return next(iter(attend(tables, settings).graphs.values()))
 
     known = {name: step.symbol for step in _steps() for name in _spelled(step)}
     known |= {name: _step(step) for name, step in (called or {}).items()}
     if tables is None:
-        made = assigned(drawn, compute, known, words_in)
-        for step in made.missing & IMPLIES.keys():
-            implied |= IMPLIES[step]
-        if implied:  # a step's name is enough
-            made = assigned(read_drawn(file, drawn.content), compute, known, words_in)
-        filling = fill(drawn, made)
+        filling = fill(drawn, assigned(drawn, compute, known, words_in))
         written = filling.cells
     else:
         larger = grown(drawn, tables, compute, known, words_in)

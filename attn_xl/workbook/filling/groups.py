@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product as every
+from typing import Any
 
 from attn_xl.errors import InputError
 from attn_xl.graph.node import Graph
@@ -49,9 +50,15 @@ from attn_xl.tables.step_names import SPELLINGS
 from attn_xl.tables.survey import Tables
 from attn_xl.text import clean
 
-Compute = Callable[[Tables, bool], Graph]
-"""Computes the model for the tables of one sentence; the second argument says whether the softmax
-subtracts the maximum."""
+Compute = Callable[[Tables, Mapping[str, Any]], Graph]
+"""Computes the model for the tables of one sentence, with settings that the frames imply."""
+IMPLIES: dict[str, dict[str, Any]] = {
+    steps.MASK.symbol: {"causal": True},
+    steps.MASKED.symbol: {"causal": True},
+    steps.POSITIONS.symbol: {"positions": "sinusoidal"},
+    steps.EMBEDDED.symbol: {"positions": "sinusoidal"},
+}
+"""The setting that a blank frame of a step implies."""
 ENOUGH_FOR_A_COPY = 3
 """Evidence that a second frame of a matrix needs."""
 
@@ -65,6 +72,7 @@ class Assigned:
         graphs: the matrices of each.
         left: what was recognized but not assigned, in words, with its cells.
         missing: the steps that titles name and the model does not compute.
+        implied: the settings that the titles imply.
         labels: the tags for words, dimensions and formulas, with the number of their sentence.
     """
 
@@ -72,6 +80,7 @@ class Assigned:
     graphs: list[Graph] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
     missing: set[str] = field(default_factory=set)
+    implied: dict[str, Any] = field(default_factory=dict)
     labels: list[tuple[Title, int]] = field(default_factory=list)
 
 
@@ -113,19 +122,27 @@ def assigned(
     made = Assigned()
     for frame, table in sorted(inputs, key=lambda one: _order(drawn, one[0].place)):
         made.groups.append(_group(drawn, pages, frame, table, weights, titles, words_in))
-    for group in made.groups:
-        made.graphs.append(compute(_tables(drawn, group), True))
     for tag in tags:
         if tag.step in (WORDS, DIMENSIONS) or tag.step.startswith(FORMULA):
             made.labels.append((tag, _nearest(made, tag)))
     labels = {tag for tag, _ in made.labels}
     used = {*given, *weights, *labels}
-    _assign(made, pages, [title for title in titles if title not in used])
+    titles = [title for title in titles if title not in used]
+    made.graphs = [compute(_tables(drawn, group), {}) for group in made.groups]
+    _assign(made, pages, titles)
+    for step in made.missing & IMPLIES.keys():
+        made.implied |= IMPLIES[step]
+    if made.implied:  # a step's name is enough
+        made.left = []
+        for group in made.groups:
+            group.frames = []
+        made.graphs = [compute(_tables(drawn, group), made.implied) for group in made.groups]
+        _assign(made, pages, titles)
     _by_rhythm(made, pages)
     made.left += _unnamed(made, pages, called)
     for n, group in enumerate(made.groups):
-        if shows_plain_exponentials(group):
-            made.graphs[n] = compute(_tables(drawn, group), False)
+        if exponentials := plain_exponentials(group):
+            made.graphs[n] = compute(_tables(drawn, group), {**made.implied, **exponentials})
     return made
 
 
@@ -151,10 +168,11 @@ def _unnamed(made: Assigned, pages: Mapping[str, Cells], known: Mapping[str, str
                 )
 
 
-def shows_plain_exponentials(group: Group) -> bool:
-    """Whether an author shows e^x itself, without the maximum of the row."""
+def plain_exponentials(group: Group) -> dict[str, Any]:
+    """The setting for an author who shows e^x itself, without the maximum of the row; {} for others."""
     shown = {frame.step.rpartition(".")[2] for frame in group.frames}
-    return steps.EXPONENTIALS.symbol in shown and steps.MAXIMUM.symbol not in shown
+    plain = steps.EXPONENTIALS.symbol in shown and steps.MAXIMUM.symbol not in shown
+    return {"max": False} if plain else {}
 
 
 def _tables(drawn: DrawnBook, group: Group) -> Tables:

@@ -31,7 +31,7 @@ from attn_xl.workbook.xlsx.moved import Both, Moves, moved, without_values
 from attn_xl.workbook.xlsx.repeated import repeated
 from attn_xl.workbook.xlsx.splice import Filled
 
-from .groups import Assigned, Compute, assigned, shows_plain_exponentials
+from .groups import Assigned, Compute, assigned, plain_exponentials
 
 _COUNTED = re.compile(r"(.*?)(\d+)")
 BLANK = Filled(None)
@@ -89,12 +89,12 @@ def grown(
         InputError: if there is no place for a sentence, or the workbook has something that cannot grow.
     """
     sentences = list(tables.sentences.items())
-    names = _hold_places(drawn, called)
+    names = _hold_places(drawn, called, tables)
     old = assigned(drawn, compute, names, words_in)
     while len(old.groups) < len(sentences):
         room = len(old.groups)
         drawn = read_drawn(drawn.path, _with_one_more(drawn, old, names))
-        names |= _hold_places(drawn, called)
+        names |= _hold_places(drawn, called, tables)
         old = assigned(drawn, compute, names, words_in)
         if len(old.groups) <= room:
             raise InputError(
@@ -111,7 +111,7 @@ def grown(
             if fit
         }
         given = Tables(drawn.path, {name: table}, {**theirs, **tables.weights})
-        graph = compute(given, not shows_plain_exponentials(group))
+        graph = compute(given, {**old.implied, **plain_exponentials(group)})
         for step, (frame, there) in group.weights.items():
             if step not in graph:
                 raise InputError(
@@ -194,9 +194,10 @@ def _grid(place: Place, values: Iterable[Iterable[float]]) -> Iterator[tuple[Cel
             yield (place.row + r, place.column + c), value
 
 
-def _hold_places(drawn: DrawnBook, called: Mapping[str, str]) -> dict[str, str]:
+def _hold_places(drawn: DrawnBook, called: Mapping[str, str], tables: Tables) -> dict[str, str]:
     """Put a number into each blank cell of a titled or tagged frame for an input or weights, so that it
-    is found; the sizes of all other frames follow from these. Returns the author's own names."""
+    is found; the sizes of all other frames follow from these. A mask is computed, unless the `tables`
+    have one. Returns the author's own names."""
     own = {**called_in(drawn), **called}
     for sheet in drawn.sheets:
         kept = dict(sheet.values)
@@ -204,7 +205,8 @@ def _hold_places(drawn: DrawnBook, called: Mapping[str, str]) -> dict[str, str]:
         cells, titles = Cells(sheet), list(titles_of(sheet, own))
         filled = {frame.step for frame, _ in tables_given(sheet, cells, titles, "").values()}
         for title in [*tags, *(title for title in titles if title.step not in filled)]:
-            if title.step != steps.INPUT.symbol and weight_label(title.step) is None:
+            mask = title.step == steps.MASK.symbol and title.step not in tables.weights
+            if mask or (title.step != steps.INPUT.symbol and weight_label(title.step) is None):
                 continue
             region = _blank_region(sheet, cells, title)
             sheet.held.update(region)
