@@ -24,6 +24,18 @@ Used = Callable[[Tables, Settings], set[str]]
 Change = dict[str, Any]
 
 
+class UnusedWeights(InputError):
+    """Weights that a model does not use.
+
+    Attributes:
+        change: the settings that would use most of them; {} if there are none.
+    """
+
+    def __init__(self, message: str, change: Change | None = None) -> None:
+        super().__init__(message)
+        self.change = change or {}
+
+
 def refuse_unused(tables: Tables, settings: Settings, used: set[str], used_with: Used) -> None:
     """Refuse tables that are named like weights and that the model does not use.
 
@@ -32,7 +44,7 @@ def refuse_unused(tables: Tables, settings: Settings, used: set[str], used_with:
         used_with: returns the weights that other settings would use.
 
     Raises:
-        InputError: with the options that would use most of them, and with --without.
+        UnusedWeights: with the options that would use most of them, and with --without.
     """
     unused = [
         name for name in tables.weights if name not in used | tables.optional and _is_weight(name)
@@ -45,9 +57,10 @@ def refuse_unused(tables: Tables, settings: Settings, used: set[str], used_with:
     use = "Leave"
     if change:
         use = f"Use {pronoun if not left else _listed(names)} with {_options(change)}, or leave"
-    raise InputError(
+    raise UnusedWeights(
         f"{tables.path}: --model {settings.model.value} does not use {_described(tables, unused)}. "
-        f"{use} {pronoun} out with --without {_arguments(tables, unused)}."
+        f"{use} {pronoun} out with --without {_arguments(tables, unused)}.",
+        {} if change.get("memory") == _EXAMPLE else change,
     )
 
 

@@ -229,6 +229,7 @@ def step_called(text: str, called: Mapping[str, str]) -> tuple[str, bool] | None
     name = text.partition("=")[0].strip()
     if own := called.get(name.casefold()):
         return own, False
+    name = re.sub(r"(?<=[a-z])\s(?=\d{1,2}$)", "_", name)
     layer, number = re.match(r"(?:[A-Za-z]+\d*\.)*", name), re.search(r"(?:_\d+)*$", name)
     base = name[layer.end() : number.start()] if layer and number else ""
     if layer and number and base and (layer[0] or number[0]):
@@ -360,7 +361,12 @@ def direction(
     if why != "the default; no label says otherwise":
         return found, why
     place = Place(table.sheet, table.row, table.column, *table.shape)
-    near = [title for title in titles if title.step in ("Scores", "Scaled", "Softmax", "Output")]
+    near = [
+        title
+        for title in titles
+        if title.step in ("Scores", "Scaled", "Softmax", "Output")
+        and not (len(title.text) == 1 and title.text.islower())  # rather a label
+    ]
     rows, columns = (_fit(cells, near, table, across, place) for across in (False, True))
     if abs(rows - columns) > 1:
         direct: WordsIn = "columns" if columns > rows else "rows"

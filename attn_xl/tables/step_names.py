@@ -33,6 +33,14 @@ BY_SPELLING = {
     for step, spellings in SPELLINGS.items()
     for spelling in spellings.split()
 }
+OF_LAYERS = {
+    "add": "Sum", "residual": "Sum", "skip": "Sum", "skip connection": "Sum",
+    "layer norm": "Norm", "layernorm": "Norm", "add & norm": "Norm", "normalized": "Norm",
+    "feed forward": "FeedForward", "feed-forward": "FeedForward", "ffn": "FeedForward",
+    "mlp": "FeedForward", "relu": "Activated", "gelu": "Activated", "activation": "Activated",
+    "hidden layer": "Hidden", "hidden states": "Hidden",
+}  # fmt: skip
+"""How else authors name the steps of a layer."""
 _TIMES = re.compile(r"(?<=\S)\s+[x×·*@⋅∙]\s+(?=\S)|\s*[×·*@⋅∙]\s*", re.IGNORECASE)
 _QUERY, _KEY = r"(?:q|x|input|embeddings?)", r"(?:k|x|input|embeddings?)"
 _PRODUCT = rf"(?:{_QUERY}\*?{_KEY}\^t|{_KEY}\^t\*?{_QUERY}|matmul1|scores?|rawscores?)"

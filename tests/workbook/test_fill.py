@@ -542,6 +542,43 @@ def test_whatever_convert_computes_can_be_filled(name: str, tmp_path: Path) -> N
         np.testing.assert_allclose(values, computation[frame.step].values, rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.parametrize(
+    ("model", "shapes", "frames"),
+    [
+        (
+            "encoder",
+            {**{f"W_{kind}": (3, 3) for kind in "QKVO"}, "W_1": (3, 4), "W_2": (4, 3)},
+            {"Q": "Q_1", "Attention": "Softmax_1", "Add": "Sum_1", "Layer norm": "Norm_1",
+             "ReLU": "Activated", "Feed forward": "FeedForward", "Residual": "Sum_2",
+             "Norm 2": "Norm_2"},
+        ),
+        ("rnn", {"W_h": (3, 2), "U_h": (2, 2)}, {"Hidden states": "Hidden"}),
+    ],
+)  # fmt: skip
+def test_weights_tell_the_model_and_titles_need_no_layer(
+    model: str, shapes: dict[str, tuple[int, int]], frames: dict[str, str], tmp_path: Path
+) -> None:
+    made, rng = openpyxl.Workbook(), np.random.default_rng(3)
+    sheet, given = AuthorSheet(made.active), dict[str, Any]()
+    sheet.block(2, 2, "Input", PETS, ("a", "b", "c"), X)
+    for n, (name, (rows, columns)) in enumerate(shapes.items()):
+        given[name] = rng.integers(-9, 10, (rows, columns)) / 10
+        sheet.block(2, 12 + 8 * n, name, "rstu"[:rows], "cdef"[:columns], given[name])
+    graph = attn_xl.attend(X, words=PETS, dims="a b c", weights=given, model=model)["Sentence"]
+    layer = "Enc1." if model == "encoder" else ""
+    for n, (title, step) in enumerate(frames.items()):
+        matrix = graph[layer + step]
+        sheet.block(14 + 10 * n, 2, title, matrix.rows, matrix.columns)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert not book.attention
+    found = [frame for _, frame, _ in book.filling.frames]
+    steps = {frame.by.split("'")[1]: frame.step for frame in found}
+    assert steps == {title: layer + step for title, step in frames.items()}
+    for frame in found:
+        _, values = values_in(read_drawn(out).sheets[0], frame.place, False)
+        np.testing.assert_allclose(values, graph[frame.step].values, rtol=1e-12, atol=1e-15)
+
+
 @pytest.mark.parametrize(("left", "right"), [([], []), (STEPS, ["Scores"])])
 def test_convert_loses_no_sentence_of_such_a_sheet(
     left: list[str], right: list[str], tmp_path: Path

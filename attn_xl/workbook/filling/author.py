@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,14 @@ from attn_xl.graph.node import Graph
 from attn_xl.graph.step import Step
 from attn_xl.models import encoder_steps, recurrent_steps, steps
 from attn_xl.models.build import attend
+from attn_xl.models.unused import UnusedWeights
 from attn_xl.settings import SETTINGS, Settings
 from attn_xl.spreadsheets.book import wrote_this
 from attn_xl.spreadsheets.drawn import read_drawn
 from attn_xl.tables.frames import Frame
 from attn_xl.tables.own_names import says_where
 from attn_xl.tables.roles import WordsIn
-from attn_xl.tables.step_names import SPELLINGS, step_named
+from attn_xl.tables.step_names import OF_LAYERS, SPELLINGS, step_named
 from attn_xl.tables.survey import Tables, heads_of, read_settings
 from attn_xl.tables.written.record import read_record
 from attn_xl.workbook.xlsx.splice import spliced
@@ -124,9 +125,15 @@ def fill_file(
     def compute(tables: Tables, implied: Mapping[str, Any]) -> Graph:
         told = {**heads_of(tables.weights), **implied, **on_sheet}
         settings = Settings.resolve(dict(options), told, where)
-        return next(iter(attend(tables, settings).graphs.values()))
+        try:
+            made = attend(tables, settings)
+        except UnusedWeights as error:
+            if not error.change or {"model"} & {*on_sheet, *(k for k, v in options.items() if v)}:
+                raise
+            made = attend(tables, replace(settings, **error.change))  # the weights tell the model
+        return next(iter(made.graphs.values()))
 
-    known = {name: step.symbol for step in _steps() for name in _spelled(step)}
+    known = {name: step.symbol for step in _steps() for name in _spelled(step)} | OF_LAYERS
     known |= {name: _step(step) for name, step in (called or {}).items()}
     if tables is None:
         filling = fill(drawn, assigned(drawn, compute, known, words_in))

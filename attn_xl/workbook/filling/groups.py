@@ -414,7 +414,8 @@ def _places(
         # What stands among the steps of a head may be of all heads, or the heads side by side.
         base = re.sub(r"_\d+$", "", title.step)
         joined = {steps.OUTPUT.symbol: steps.CONCAT, steps.CONCAT.symbol: steps.OUTPUT}.get(base)
-        for step in dict.fromkeys((title.step, base, joined.symbol if joined else base)):
+        tried = (title.step, base, joined.symbol if joined else base)
+        for step in dict.fromkeys((*tried, *_in_layers(made.graphs[n], title.step))):
             node = made.graphs[n].get(step)
             if node is None or node.scalar:
                 continue
@@ -426,6 +427,14 @@ def _places(
                 if one.score >= ENOUGH or (below and not rank and one.score >= 0):
                     rated = one.score + (4 if one.agrees else 0) - 3 * rank
                     yield Offer((-rated, one.away, number), title, n, one, step)
+
+
+def _in_layers(graph: Graph, step: str) -> list[str]:
+    """The matrices that a step is called without its layer or, if there is none, without its number: of
+    `Norm`, `Enc1.Norm_1` and `Enc1.Norm_2`."""
+    alone = {name: name.removeprefix(node.part.prefix) for name, node in graph.items()}
+    same = [name for name, own in alone.items() if own == step]
+    return same or [name for name, own in alone.items() if re.sub(r"_\d+$", "", own) == step]
 
 
 def _meets(a: Place, b: Place) -> bool:
