@@ -19,7 +19,7 @@ from attn_xl.spreadsheets.numerals import NOT_STORED, ErrorValue, as_text, is_nu
 from attn_xl.text import clean
 
 from .labels import Table
-from .roles import WordsIn, to_turn, weight_label, words_of
+from .roles import BY_DEFAULT, WordsIn, to_turn, weight_label, words_of
 from .step_names import says_across, step_named
 
 ARROWS = frozenset("↓→↑←⇒⇓|—-–/=+×·*")
@@ -211,11 +211,17 @@ class Group:
     frames: list[Frame] = field(default_factory=list)
 
 
+CORNERS = ("word", "words", "token", "tokens")
+"""What stands in the corner of an input, and is the name of a step in a language model, too."""
+
+
 def titles_of(sheet: DrawnSheet, called: Mapping[str, str]) -> Iterator[Title]:
     """The titles on a sheet; `called` maps an author's own names to steps."""
     ends = {(top, left): right for top, left, _, right in sheet.merged}
     for (row, column), value in sheet.values.items():
         if not isinstance(value, str) or (row, column) in sheet.formulas:
+            continue
+        if value.strip().casefold() in CORNERS:
             continue
         named = step_called(value, called)
         if named is not None:
@@ -358,7 +364,7 @@ def direction(
     corner = cells.labels(table.row - 1, table.column - 1, 1, 1)
     projections = [(name, one) for name, one in weights.items() if name[:3] in ("W_Q", "W_K", "W_V")]
     found, why = words_of(table, "".join(corner), projections, asked)
-    if why != "the default; no label says otherwise":
+    if why != BY_DEFAULT:
         return found, why
     place = Place(table.sheet, table.row, table.column, *table.shape)
     near = [

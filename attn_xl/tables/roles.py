@@ -238,13 +238,16 @@ def pick(found: Sequence[Found], weights: Mapping[str, Found]) -> list[Found]:
 
 def _alike(found: Sequence[Found]) -> bool:
     """Whether tables are clearly sentences: each has words and the same dimensions, and a title of its
-    own or that of an input."""
+    own or that of an input; then words may be in columns."""
     tables = [f.table for f in found if f.table is not None and all(f.table.labelled)]
     titles = {f.title for f in found if f.title}
-    if len(tables) < len(found) or len({table.columns for table in tables}) > 1:
+    if len(tables) < len(found):
         return False
+    same = len({table.columns for table in tables}) == 1
     if all(names_input(f.title) for f in found):
-        return True
+        return same or len({table.rows for table in tables}) == 1
+    if not same:
+        return False
     named = not any(names_input(title) or names_step(title) for title in titles)
     return len(titles) == len(found) and named
 
@@ -274,6 +277,9 @@ def fits(f: Found, weights: Mapping[str, Found]) -> bool:
 
 
 # Rows or columns
+
+
+BY_DEFAULT = "the default; no label says otherwise"
 
 
 def words_of(
@@ -307,7 +313,7 @@ def words_of(
             return "columns", f"{name} ({height} x {width}) fits from the left: {name} × input"
         if shapes and from_right:
             return "rows", f"{shapes[0][0]} fits from the right: input × {shapes[0][0]}"
-    return "rows", "the default; no label says otherwise"
+    return "rows", BY_DEFAULT
 
 
 def _all(pattern: re.Pattern[str], labels: Sequence[str]) -> bool:

@@ -13,6 +13,7 @@ from attn_xl.labelled import first_and_last
 from attn_xl.settings import INFLUENCES, LABELS, OVERVIEW, SETTINGS
 from attn_xl.spreadsheets.addresses import unique
 from attn_xl.spreadsheets.book import Book, wrote_this
+from attn_xl.spreadsheets.drawn import read_drawn
 from attn_xl.spreadsheets.numerals import ErrorValue, as_text
 from attn_xl.text import clean, listed
 from attn_xl.text import plain as on_a_line
@@ -37,15 +38,21 @@ from .find import (
 )
 from .formula_attention import Attention
 from .formula_blocks import Span
+from .frames import Cells, direction, titles_of
 from .labels import Table, described
 from .left_out import LEFT_OUT, LeftOut, quoted_argument, without_option, without_setting
 from .own_names import called_on
 from .pytorch import parameter_of, parts_of, says_weights, weights_of_parameters
-from .roles import Found, WordsIn, to_turn, weight_label, words_of
+from .roles import BY_DEFAULT, Found, WordsIn, to_turn, weight_label, words_of
+from .step_names import step_named
 
 __all__ = ["Survey", "Table", "Tables", "survey_book"]
 
 
+SQUARE = "Scores", "Scaled", "Softmax"
+"""Steps with a row and a column for each word."""
+DRAWN, MOST_TEXTS = (".xlsx", ".xlsm"), 2_000
+"""The files whose frames are looked for, and the texts of a sheet that may be their titles."""
 LABEL_CORNERS = ("", "sentence", "sentences", "sheet", "name", "text")
 """First cells of the row of headings on the sheet `Labels`."""
 
@@ -317,6 +324,8 @@ def _assembled(survey: Survey, settings: dict[str, Any], words_in: WordsIn | Non
             if f.certain and words_in is None
             else words_of(table, corner, known, words_in)
         )
+        if why == BY_DEFAULT and survey.book is not None:
+            where, why = _as_frames_show(survey.book, f, table, known) or (where, why)
         name = unique(f.name or sheet.name, {name.casefold() for name in sentences})
         sentences[name] = replace(table.turn() if where == "columns" else table, name=name)
         conventions.append((where, sentences[name]))
@@ -350,6 +359,23 @@ def _assembled(survey: Survey, settings: dict[str, Any], words_in: WordsIn | Non
         sheet.found[i] = replace(f, turned=turn)
     heads = {} if "heads" in settings else heads_of(turned)
     return Tables(path, sentences, turned, {**settings, **heads}, tuple(_remarks(survey)))
+
+
+def _as_frames_show(
+    book: Book, f: Found, table: Table, weights: Sequence[tuple[str, Table]]
+) -> tuple[WordsIn, str] | None:
+    """Whether the words of a sentence are in rows or in columns, and why, as an author's frames for the
+    steps on its sheet show it; None if there are none."""
+    grid = book.grids.get(f.place.sheet, [])
+    texts = [value for row in grid for value in row if isinstance(value, str)]
+    if book.path.suffix.lower() not in DRAWN or len(texts) > MOST_TEXTS:
+        return None
+    if not any((named := step_named(text)) and named[0] in SQUARE for text in texts):
+        return None
+    sheets = read_drawn(book.path, book.marks.content).sheets
+    for sheet in (one for one in sheets if one.name == f.place.sheet):
+        return direction(Cells(sheet), table, dict(weights), list(titles_of(sheet, {})), None)
+    return None
 
 
 def heads_told(names: Iterable[str]) -> tuple[int, str]:

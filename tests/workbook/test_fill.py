@@ -340,7 +340,7 @@ def test_a_title_says_that_there_is_a_mask_or_a_sum(tmp_path: Path) -> None:
 
 
 def test_a_blank_frame_whose_title_names_no_step_is_asked_about(tmp_path: Path, capsys: Any) -> None:
-    """Also below a heading, which leaves the corner of the input its title."""
+    """Also below a heading, which leaves the corner of the input its title; it may say `Word`, too."""
     made = openpyxl.Workbook()
     sheet, side = made.active, openpyxl.styles.Side("thin")
     for row in (
@@ -360,6 +360,8 @@ def test_a_blank_frame_whose_title_names_no_step_is_asked_about(tmp_path: Path, 
     assert book.attention == [
         "Sheet!K9:L10: is blank, and 'Mixed up' names no step. Say which: --call \"Mixed up=Output\"."
     ]
+    sheet["A3"] = "Word"
+    made.save(tmp_path / "own.xlsx")
     named, _ = filled(tmp_path / "own.xlsx", called={"mixed up": "Output"})
     assert (named.filling.count, named.attention) == (16, [])
 
@@ -579,11 +581,14 @@ def test_weights_tell_the_model_and_titles_need_no_layer(
         np.testing.assert_allclose(values, graph[frame.step].values, rtol=1e-12, atol=1e-15)
 
 
-@pytest.mark.parametrize(("left", "right"), [([], []), (STEPS, ["Scores"])])
+@pytest.mark.parametrize(
+    ("left", "right", "across"), [([], [], False), (STEPS, ["Scores"], False), ([], [], True)]
+)
 def test_convert_loses_no_sentence_of_such_a_sheet(
-    left: list[str], right: list[str], tmp_path: Path
+    left: list[str], right: list[str], across: bool, tmp_path: Path
 ) -> None:
-    tables = attn_xl.read_tables(two_contexts(tmp_path / "own.xlsx", left, right))
+    """Nor takes dimensions for words where the frames tell."""
+    tables = attn_xl.read_tables(two_contexts(tmp_path / "own.xlsx", left, right, across=across))
     assert [table.rows for table in tables.sentences.values()] == [PETS, DESK]
 
 
