@@ -148,7 +148,7 @@ def _attend(tables: Tables, settings: Settings) -> Computation:
                 if settings.loss or settings.steps:
                     output.append(run.answers.loss(name, output[0], run.scoring.padding(x.rows)))
         except MissingWeightsError as error:
-            raise InputError(f"{error}{use_for(tables, settings, _used_with)}") from None
+            raise use_for(tables, settings, _used_with, error) from None
         except InputError as error:
             message = str(error)
             if message.startswith(str(tables.path)):

@@ -57,10 +57,10 @@ def refuse_unused(tables: Tables, settings: Settings, used: set[str], used_with:
     use = "Leave"
     if change:
         use = f"Use {pronoun if not left else _listed(names)} with {_options(change)}, or leave"
-    raise UnusedWeights(
+    raise _unused(
         f"{tables.path}: --model {settings.model.value} does not use {_described(tables, unused)}. "
         f"{use} {pronoun} out with --without {_arguments(tables, unused)}.",
-        {} if change.get("memory") == _EXAMPLE else change,
+        change,
     )
 
 
@@ -69,14 +69,19 @@ def _is_weight(name: str) -> bool:
     return bool(weight_name(name)) and name.rpartition(".")[2] != TARGET.symbol
 
 
-def use_for(tables: Tables, settings: Settings, used_with: Used) -> str:
-    """A hint on the options that would use the weights of a file, for a model that lacks other weights;
-    "" if there are none."""
+def use_for(tables: Tables, settings: Settings, used_with: Used, error: InputError) -> InputError:
+    """The error for a model that lacks weights, with a hint on the options that would use those that
+    the file has, if there are some."""
     used = used_with(tables, settings)
     unused = [name for name in tables.weights if name not in used and _is_weight(name)]
     change, left = _best(tables, settings, unused, used_with) if unused else ({}, set())
     names = _listed([name for name in unused if name not in left])
-    return f" {_options(change)} would use the given {names}." if change else ""
+    hint = f" {_options(change)} would use the given {names}." if change else ""
+    return _unused(f"{error}{hint}", change)
+
+
+def _unused(message: str, change: Change) -> UnusedWeights:
+    return UnusedWeights(message, {} if change.get("memory") == _EXAMPLE else change)
 
 
 def _best(

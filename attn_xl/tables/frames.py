@@ -214,6 +214,9 @@ class Group:
 CORNERS = ("word", "words", "token", "tokens")
 """What stands in the corner of an input, and is the name of a step in a language model, too."""
 
+LABELS = ("s", "a", "z")
+"""Letters that are rather labels: of scores, attention and outputs, authors write large ones."""
+
 
 def titles_of(sheet: DrawnSheet, called: Mapping[str, str]) -> Iterator[Title]:
     """The titles on a sheet; `called` maps an author's own names to steps."""
@@ -221,7 +224,7 @@ def titles_of(sheet: DrawnSheet, called: Mapping[str, str]) -> Iterator[Title]:
     for (row, column), value in sheet.values.items():
         if not isinstance(value, str) or (row, column) in sheet.formulas:
             continue
-        if value.strip().casefold() in CORNERS:
+        if value.strip().casefold() in CORNERS or value.strip() in LABELS:
             continue
         named = step_called(value, called)
         if named is not None:
@@ -367,12 +370,7 @@ def direction(
     if why != BY_DEFAULT:
         return found, why
     place = Place(table.sheet, table.row, table.column, *table.shape)
-    near = [
-        title
-        for title in titles
-        if title.step in ("Scores", "Scaled", "Softmax", "Output")
-        and not (len(title.text) == 1 and title.text.islower())  # rather a label
-    ]
+    near = [title for title in titles if title.step in ("Scores", "Scaled", "Softmax", "Output")]
     rows, columns = (_fit(cells, near, table, across, place) for across in (False, True))
     if abs(rows - columns) > 1:
         direct: WordsIn = "columns" if columns > rows else "rows"

@@ -21,7 +21,7 @@ SPELLINGS = {
     "attentionweightmatrix attentionprobabilities weights a softmaxweights",
     "Softmax.Maximum": "maximum max rowmaximum rowmax maxima",
     "Softmax.Exponentials": "exponentials exponential exp exponents e^x exp(x)",
-    "Softmax.Sum": "sum sums rowsum rowsums Σ Σr[i]",
+    "Softmax.Sum": "sum sums rowsum rowsums sumofrow sumofrows sumofeachrow Σ Σr[i]",
     "Output": "output outputs outputz z context contextvector contextvectors attentionoutput result "
     "attentionweightedfeatures newembeddings contextualembeddings updatedembeddings newvectors "
     "updatedvectors contextualvectors weightedsum weightedsums weightedvalues",
@@ -39,6 +39,8 @@ OF_LAYERS = {
     "feed forward": "FeedForward", "feed-forward": "FeedForward", "ffn": "FeedForward",
     "mlp": "FeedForward", "relu": "Activated", "gelu": "Activated", "activation": "Activated",
     "hidden layer": "Hidden", "hidden states": "Hidden",
+    "input gate": "InputGate", "output gate": "OutputGate", "forget gate": "Forget",
+    "reset gate": "Reset", "update gate": "Update", "cell state": "Cell",
 }  # fmt: skip
 """How else authors name the steps of a layer."""
 _TIMES = re.compile(r"(?<=\S)\s+[x×·*@⋅∙]\s+(?=\S)|\s*[×·*@⋅∙]\s*", re.IGNORECASE)

@@ -372,8 +372,9 @@ def _as_frames_show(
         return None
     if not any((named := step_named(text)) and named[0] in SQUARE for text in texts):
         return None
-    sheets = read_drawn(book.path, book.marks.content).sheets
-    for sheet in (one for one in sheets if one.name == f.place.sheet):
+    if "drawn" not in book.kept:
+        book.kept["drawn"] = read_drawn(book.path, book.marks.content)
+    for sheet in (one for one in book.kept["drawn"].sheets if one.name == f.place.sheet):
         return direction(Cells(sheet), table, dict(weights), list(titles_of(sheet, {})), None)
     return None
 

@@ -555,6 +555,11 @@ def test_whatever_convert_computes_can_be_filled(name: str, tmp_path: Path) -> N
              "Norm 2": "Norm_2"},
         ),
         ("rnn", {"W_h": (3, 2), "U_h": (2, 2)}, {"Hidden states": "Hidden"}),
+        (
+            "lstm",
+            {f"{kind}_{gate}": (3 if kind == "W" else 2, 2) for gate in "ifoc" for kind in "WU"},
+            {"Input gate": "InputGate", "Forget gate": "Forget", "Cell state": "Cell"},
+        ),
     ],
 )  # fmt: skip
 def test_weights_tell_the_model_and_titles_need_no_layer(
@@ -565,7 +570,7 @@ def test_weights_tell_the_model_and_titles_need_no_layer(
     sheet.block(2, 2, "Input", PETS, ("a", "b", "c"), X)
     for n, (name, (rows, columns)) in enumerate(shapes.items()):
         given[name] = rng.integers(-9, 10, (rows, columns)) / 10
-        sheet.block(2, 12 + 8 * n, name, "rstu"[:rows], "cdef"[:columns], given[name])
+        sheet.block(2, 12 + 8 * n, name, "rstu"[:rows], "sabc"[:columns], given[name])
     graph = attn_xl.attend(X, words=PETS, dims="a b c", weights=given, model=model)["Sentence"]
     layer = "Enc1." if model == "encoder" else ""
     for n, (title, step) in enumerate(frames.items()):

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from attn_xl.errors import InputError
-from attn_xl.graph.node import Graph, MadeBy, Node
+from attn_xl.graph.loops import loops_in
+from attn_xl.graph.node import Graph, MadeBy, Node, walk
 from attn_xl.graph.operation import Operand, Reads, cells_of, formula_size, operation_of
 from attn_xl.graph.operations.elementwise import Copy, Divide
 from attn_xl.graph.recompute import Entered, Recomputed, recompute
@@ -145,6 +146,9 @@ class Sentence:
         self.sheets = {sheet.name: sheet for sheet in drawn.sheets}
         self.frames: dict[Node, list[Frame]] = {}
         self._clones: dict[Node, Node] = {}
+        self._named: dict[Node, Node] = {}
+        loops = loops_in(walk(graph.values()))
+        self._in_loops = {node for loop in loops for node in loop.nodes}
         self.waiting: dict[Frame, np.ndarray] = {}
         self._give(self.graph[steps.INPUT.symbol], group.input)
         for name, (frame, _) in group.weights.items():
@@ -226,7 +230,10 @@ class Sentence:
         too long, or if the formula needs cells, it gets some on the sheet of steps."""
         if node in self.frames:
             return node
-        if node.operation is None or operation_of(node).reads_labels:
+        if node in self._named:
+            return self._named[node]
+        looping = node in self._in_loops  # a formula cannot contain itself
+        if node.operation is None or operation_of(node).reads_labels or looping:
             return self._behind(node)
         nameless = self._clone(node, nameless=True)
         if reads is Reads.number or node.scalar:
@@ -253,6 +260,7 @@ class Sentence:
         if not node.name:
             named = replace(node, name=operation_of(node).noun)
             self.shown.shown[named] = self.shown.shown.get(node, node.values)
+            self._named[node] = named
             node = named
         place = self.behind.place(node)
         self.frames[node] = [Frame(node.name, place, False, "no frame shows it")]

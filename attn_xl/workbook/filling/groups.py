@@ -155,7 +155,8 @@ def _unnamed(made: Assigned, pages: Mapping[str, Cells], known: Mapping[str, str
     for name, page in pages.items():
         for row, column, rows, columns in page.blanks:
             place = Place(name, row, column, rows, columns)
-            above = [(row - n, column - m) for n in (1, 2, 3) for m in (0, 1)]
+            first = 2 if page.labels(row - 1, column, 1, columns) else 1
+            above = [(row - n, column - m) for n in range(first, 4) for m in (0, 1)]
             texts = [clean(v) for cell in above if isinstance(v := page.sheet.values.get(cell), str)]
             title = next((text for text in texts if text not in labels), "")
             like_one = {(rows, columns), (columns, rows)} & shapes
