@@ -71,6 +71,12 @@ def test_other_words_and_dimensions(words: int, dims: int, across: bool, tmp_pat
     assert len(framed) == 2 * (2 * words * dims + 3 * words * words)
 
 
+def test_a_word_of_the_template_that_is_spelled_like_weights_is_a_word(tmp_path: Path) -> None:
+    made, words = openpyxl.Workbook(), ("w1", "mask", "q1")
+    AuthorSheet(made.active).sentence(2, 2, words, numbers(words))
+    put(saved(made, tmp_path / "own.xlsx"), sentence(WORDS[:2], 2))
+
+
 def test_sentences_of_different_lengths_share_the_rows_of_the_longer(tmp_path: Path) -> None:
     template = two_contexts(tmp_path / "own.xlsx", [])
     put(template, sentence(WORDS, 3), sentence(WORDS[:2], 3))

@@ -206,13 +206,26 @@ def _hold_places(drawn: DrawnBook, called: Mapping[str, str], tables: Tables) ->
         filled = {frame.step for frame, _ in tables_given(sheet, cells, titles, "").values()}
         for title in [*tags, *(title for title in titles if title.step not in filled)]:
             mask = title.step == steps.MASK.symbol and title.step not in tables.weights
-            if mask or (title.step != steps.INPUT.symbol and weight_label(title.step) is None):
+            given = title.step == steps.INPUT.symbol or weight_label(title.step) is not None
+            if mask or not given or (title.place is None and _in_labels(cells, title)):
                 continue
             region = _blank_region(sheet, cells, title)
             sheet.held.update(region)
             kept.update((cell, 1.0) for cell in region if cell not in kept)
         sheet.values = kept
     return own
+
+
+def _in_labels(cells: Cells, title: Title) -> bool:
+    """Whether a text is among the labels beside or above a frame: a word spelled like weights."""
+    row, column = title.row, title.column
+
+    def inside(r: int, c: int) -> bool:
+        return cells.framed(r, c, 1, 1) + cells.filled(r, c, 1, 1) > 0
+
+    beside = cells.texts(row - 1, column, 1, 1) + cells.texts(row + 1, column, 1, 1) > 0
+    above = cells.texts(row, column - 1, 1, 1) + cells.texts(row, column + 1, 1, 1) > 0
+    return (beside and inside(row, column + 1)) or (above and inside(row + 1, column))
 
 
 def _blank_region(sheet: DrawnSheet, cells: Cells, title: Title) -> list[Cell]:
