@@ -130,7 +130,10 @@ def fill_file(
         except UnusedWeights as error:
             if not error.change or {"model"} & {*on_sheet, *(k for k, v in options.items() if v)}:
                 raise
-            made = attend(tables, replace(settings, **error.change))  # the weights tell the model
+            try:  # the weights tell the model
+                made = attend(tables, replace(settings, **error.change))
+            except InputError:
+                raise error from None
         return next(iter(made.graphs.values()))
 
     known = {name: step.symbol for step in _steps() for name in _spelled(step)} | OF_LAYERS
