@@ -373,8 +373,11 @@ def _as_frames_show(
     if not any((named := step_named(text)) and named[0] in SQUARE for text in texts):
         return None
     if "drawn" not in book.kept:
-        book.kept["drawn"] = read_drawn(book.path, book.marks.content)
-    for sheet in (one for one in book.kept["drawn"].sheets if one.name == f.place.sheet):
+        try:
+            book.kept["drawn"] = read_drawn(book.path, book.marks.content).sheets
+        except InputError:  # it can be read, but not be filled in: it is signed, for example
+            book.kept["drawn"] = []
+    for sheet in (one for one in book.kept["drawn"] if one.name == f.place.sheet):
         return direction(Cells(sheet), table, dict(weights), list(titles_of(sheet, {})), None)
     return None
 

@@ -416,6 +416,7 @@ def test_refusals_name_the_remedy(tmp_path: Path) -> None:
     (tmp_path / "signed.xlsx").write_bytes(signed.getvalue())
     with pytest.raises(InputError, match="is signed"):
         fill_file(tmp_path / "signed.xlsx", {})
+    assert list(attn_xl.read_tables(tmp_path / "signed.xlsx").sentences)  # nothing is changed there
 
 
 @thorough
