@@ -245,7 +245,7 @@ def step_called(text: str, called: Mapping[str, str]) -> tuple[str, bool] | None
         own = called.get(f".{base}".casefold(), "") if layer[0] else ""
         named = own or called.get(base.casefold()) or (step_named(base) or ("",))[0]
         if named and not weight_label(name):
-            return f"{layer[0]}{named}{number[0]}", False
+            return (named if named == "Input" else f"{layer[0]}{named}{number[0]}"), False
     return step_named(text)
 
 

@@ -320,6 +320,19 @@ def test_a_number_in_a_title_is_that_of_a_head(tmp_path: Path) -> None:
     np.testing.assert_allclose(values, np.hstack(outputs), rtol=1e-12)
 
 
+def test_a_number_in_a_title_may_be_that_of_a_sentence(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    for n, (words, x) in enumerate(((PETS, X), (DESK, Y)), 1):
+        column = 2 + 9 * (n - 1)
+        sheet.block(2, column, f"Input {n}", words, DIMS, x)
+        for row, title in ((10, "Scores"), (18, "Scaled"), (26, "Softmax"), (34, "Output")):
+            sheet.block(row, column, f"{title} {n}", words, DIMS if title == "Output" else words)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert not book.attention
+    check(book, out, X, Y)
+
+
 def test_a_title_says_that_there_is_a_mask_or_a_sum(tmp_path: Path) -> None:
     """The label of a column, `sum`, has no frame of its own."""
     made = openpyxl.Workbook()
