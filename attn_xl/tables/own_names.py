@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from attn_xl.errors import InputError, nearest
@@ -83,35 +82,41 @@ def names_of(drawn: DrawnBook) -> Iterator[Title]:
 
 
 def called_in(drawn: DrawnBook) -> dict[str, str]:
-    """`called_on` the visible sheets of a workbook. The table's cells count as blank for everything
-    else."""
+    """An author's own names for steps, from a table of two columns headed `name` and `step`: in lower
+    case, with the steps. Its cells count as blank for everything else.
+
+    Raises:
+        InputError: if its right column names no step.
+    """
     found = {}
     for sheet in drawn.sheets:
-        for own, step, cells in _called(sheet.values, f"{drawn.path}, {quoted(sheet.name)}"):
-            found[own] = step
+        for own, step, cells in _called(sheet.values):
+            named = step_called(step, {})
+            if named is None:
+                where = f"{drawn.path}, {quoted(sheet.name)}!{address(*cells[-2])}"
+                raise InputError(f"{where}: {step!r} is no step. {nearest(step, SPELLINGS)}")
+            found[own] = named[0]
             for cell in cells:
                 sheet.values.pop(cell, None)
     return found
 
 
-def called_on(grids: Mapping[str, Grid], path: Path) -> dict[str, str]:
-    """An author's own names for steps, from a table of two columns headed `name` and `step`: in lower
-    case, with the steps.
-
-    Raises:
-        InputError: if its right column names no step.
-    """
+def called_on(grids: Mapping[str, Grid]) -> dict[str, str]:
+    """`called_in` sheets that are only read, where such a table may be about something else."""
     found: dict[str, str] = {}
-    for name, grid in grids.items():
+    for grid in grids.values():
         if not any(head in row for row in grid for head in ("step", "Step", "STEP")):
             continue
         values = {(i, j): value for i, row in enumerate(grid, 1) for j, value in enumerate(row, 1)}
-        found |= {own: step for own, step, _ in _called(values, f"{path}, {quoted(name)}")}
+        for own, step, _ in _called(values):
+            named = step_called(step, {})
+            found |= {own: named[0]} if named else {}
     return found
 
 
-def _called(values: Mapping[Cell, Any], where: str) -> Iterator[tuple[str, str, list[Cell]]]:
-    """An author's own names for steps, the steps, and the cells that say so."""
+def _called(values: Mapping[Cell, Any]) -> Iterator[tuple[str, str, list[Cell]]]:
+    """The rows of a table headed `name` and `step`: the name in lower case, the step, and the cells,
+    last those of the step and of the name."""
     heads = [
         (row, column)
         for (row, column), value in values.items()
@@ -124,11 +129,7 @@ def _called(values: Mapping[Cell, Any], where: str) -> Iterator[tuple[str, str, 
         while isinstance(own := values.get((row + 1, column - 1)), str) and own.strip():
             row += 1
             step = str(values.get((row, column), ""))
-            named = step_called(step, {})
-            if named is None:
-                place = f"{where}!{address(row, column)}"
-                raise InputError(f"{place}: {step!r} is no step. {nearest(step, SPELLINGS)}")
-            yield own.strip().casefold(), named[0], [*cells, (row, column), (row, column - 1)]
+            yield own.strip().casefold(), step, [*cells, (row, column), (row, column - 1)]
 
 
 def says_where(drawn: DrawnBook) -> bool:

@@ -165,7 +165,7 @@ def survey_book(
     if any(not a.weights for a in asked) and not only:
         only = {a.area[0] for a in asked}
     leave_out = LeftOut([*without_option(without), *without_setting(settings)])
-    said = ByFormulas() if _names_model(settings) else read_by_formulas(book)
+    said = ByFormulas() if names_model(settings) else read_by_formulas(book)
     plain_of = {original: plain for plain, original in names.items()}
     words = [Span(*a.area) for a in asked if not a.weights]
     attentions = attentions_to_compute(said, only, words, book.hidden)
@@ -211,7 +211,7 @@ def survey_book(
         survey.tables = replace(
             tables,
             labels={name: right for name, right in labels.items() if name not in unread},
-            called=called_on(book.grids, book.path),
+            called=called_on(book.grids),
         )
     except InputError as error:
         survey.trouble = error
@@ -229,7 +229,7 @@ def _take_word(survey: Survey) -> None:
             sheet.found[0] = replace(f, use="sentence", name="", why="it is the only table")
 
 
-def _names_model(settings: Mapping[str, Any]) -> bool:
+def names_model(settings: Mapping[str, Any]) -> bool:
     """Whether the sheet `Settings` names a model, so that tables are assigned by their labels."""
     return any(name.strip().lstrip("-").casefold() == "model" for name in settings)
 

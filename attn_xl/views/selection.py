@@ -134,14 +134,14 @@ class Steps:
 
     def unknown(self, name: str) -> CallError:
         """The error for an unknown name."""
-        of_word = [
+        of_row = [
             one
             for one in self._matrices
             if name and name in one.node.rows and one.node.sheet not in (COMPARE, OVERVIEW)
         ]
-        if of_word:
+        if of_row:
             return CallError(
-                f"{name!r} is a word, not a step. Give a step of it: {of_word[-1].title}[{name}]."
+                f"{name!r} is the label of a row. Give its step, too: {of_row[-1].title}[{name}]."
             )
         front = name.partition(".")[0].casefold()
         here = [one for one in self._matrices if one.sheet.casefold() == front]

@@ -148,7 +148,7 @@ def test_the_input_is_never_overwritten(run: Runner, tmp_path: Path, how: str) -
         (["show", MOUSE, "--only", "Softmax"], 2, "Did you mean --step?"),
         (["show", "samples/mouse.xlsx"], 1, "no such file here. It is "),
         (["model", MOUSE], 1, "is no trained model, which is a folder with config.json"),
-        (["explain", MOUSE, "cat"], 2, "'cat' is a word, not a step. Give a step of it: pets."),
+        (["explain", MOUSE, "cat"], 2, "'cat' is the label of a row. Give its step, too: pets."),
         (["show", MOUSE, "--step", "Sofmax"], 2, "there is no step 'Sofmax'. Did you mean 'Softmax'?"),
         (
             ["show", MOUSE, "--sheet", "pet"],

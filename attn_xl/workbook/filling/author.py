@@ -20,7 +20,7 @@ from attn_xl.tables.frames import Frame
 from attn_xl.tables.own_names import says_where
 from attn_xl.tables.roles import WordsIn
 from attn_xl.tables.step_names import OF_LAYERS, SPELLINGS, step_named
-from attn_xl.tables.survey import Tables, heads_of, read_settings
+from attn_xl.tables.survey import Tables, heads_of, names_model, read_settings
 from attn_xl.tables.written.record import read_record
 from attn_xl.workbook.xlsx.splice import spliced
 
@@ -128,7 +128,7 @@ def fill_file(
         try:
             made = attend(tables, settings)
         except UnusedWeights as error:
-            if not error.change or {"model"} & {*on_sheet, *(k for k, v in options.items() if v)}:
+            if not error.change or options.get("model") or names_model(on_sheet):
                 raise
             try:  # the weights tell the model
                 made = attend(tables, replace(settings, **error.change))

@@ -147,11 +147,12 @@ def assigned(
 
 
 def _unnamed(made: Assigned, pages: Mapping[str, Cells], known: Mapping[str, str]) -> Iterator[str]:
-    """Blank frames as large as a matrix, below a text that names no step, in words."""
+    """Blank frames as large as a matrix, below a text that brings no matrix there, in words."""
     taken = [frame.place for group in made.groups for frame in (group.input, *group.frames)]
     taken += [frame.place for group in made.groups for frame, _ in group.weights.values()]
     labels = {text for group in made.groups for text in (*group.table.rows, *group.table.columns)}
     shapes = {node.shape for graph in made.graphs for node in graph.values() if min(node.shape) > 1}
+    said = "\n".join(made.left)
     for name, page in pages.items():
         for row, column, rows, columns in page.blanks:
             place = Place(name, row, column, rows, columns)
@@ -160,13 +161,15 @@ def _unnamed(made: Assigned, pages: Mapping[str, Cells], known: Mapping[str, str
             texts = [clean(v) for cell in above if isinstance(v := page.sheet.values.get(cell), str)]
             title = next((text for text in texts if text not in labels), "")
             like_one = {(rows, columns), (columns, rows)} & shapes
-            named = step_called(title, known) is not None
-            if title and like_one and not named and not _meets_one(place, taken):
-                called = title.partition("=")[0].strip()
-                yield (
-                    f"{quoted(name)}!{place.range}: is blank, and {title!r} names no step. Say which: "
-                    f'--call "{called}=Output".'
-                )
+            if not title or not like_one or repr(title) in said or _meets_one(place, taken):
+                continue
+            named, called = step_called(title, known), title.partition("=")[0].strip()
+            what = f'names no step. Say which: --call "{called}=Output"'
+            if named is not None:
+                computed = any(named[0] in graph for graph in made.graphs)
+                why = "has another place" if computed else "the model does not compute"
+                what = f"names {named[0]}, which {why}"
+            yield f"{quoted(name)}!{place.range}: is blank, and {title!r} {what}."
 
 
 def plain_exponentials(group: Group) -> dict[str, Any]:
