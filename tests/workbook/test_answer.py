@@ -32,6 +32,14 @@ def test_the_sample_opens_on_its_answer(tmp_path: Path) -> None:
     assert first["A5"].value == "mouse: with keyboard it becomes tech 1.95 > animal 1.56"
     looks = first._charts[0]
     assert (looks.y_axis.scaling.min, looks.y_axis.scaling.max) == (0, 1)  # shares
+    assert looks.y_axis.delete  # the numbers stand on the bars
+    assert looks.ser[0].dLbls.showVal
+    turned = first._charts[1]  # before and after, in the order and the colours of its title
+    assert [run.t for run in turned.title.tx.rich.p[0].r] == ["before", " → after"]
+    values = [[cell.value for cell in first[one.val.numRef.f.partition("!")[2].replace("$", "")][0]]
+              for one in turned.ser]  # fmt: skip
+    assert values[0] == [2.0, 1.9, 0.1]
+    assert np.round(values[1], 2).tolist() == [2.05, 1.45, 0.14]
     linked = {cell.hyperlink.location for row in first.iter_rows() for cell in row if cell.hyperlink}
     assert {f"{name}!A1" for name in book.sheetnames[1:] if name != "Settings"} <= linked
     (choice,) = [cell.row for cell in first["A"] if cell.value == "choose a word"]
