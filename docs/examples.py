@@ -19,7 +19,7 @@ import openpyxl
 import typer.rich_utils  # noqa: F401 - it reads the environment when it is imported, so not within call
 
 from attn_xl.cli.main import main
-from attn_xl.teaching.answer_key import read_keys
+from attn_xl.teaching.lessons.answer_key import answers_of, read_key
 
 HERE = Path(__file__).parent
 LINKED = HERE / "workbooks"
@@ -69,10 +69,10 @@ def marked(around: Path) -> tuple[Path, Path]:
     roster = ("--roster", "samples/class.csv", "-o", lessons, "--answers", key, "--jobs", 1)
     roster = (*roster, "--layout", "sheets")
     call("teach", "samples/by-hand.xlsx", *roster)
-    keys = read_keys(key)
-    for number, student in enumerate(keys.students):
+    answers = read_key(key)
+    for number, student in enumerate(answers.students):
         book = openpyxl.load_workbook(lessons / student.file)
-        for cell, value in keys.keys[student.id].answers.items():
+        for cell, value in answers_of(answers.make(student)).items():
             sheet, _, there = cell.rpartition("!")
             if number == 1 and sheet == "Scaled":
                 value = value / 2  # divided by d_k = 4 in place of its root
@@ -84,11 +84,11 @@ def marked(around: Path) -> tuple[Path, Path]:
                 value = f"{value:.3f}".replace(".", ",")
             book[sheet][there] = value
         book.save(lessons / student.file)
-    (lessons / keys.students[3].file).unlink()
+    (lessons / answers.students[3].file).unlink()
     call(
         "grade", lessons, "-o", grades, "--answers", key, "--feedback", folder / "feedback", "--jobs", 1
     )
-    return grades, folder / "feedback" / keys.students[1].file
+    return grades, folder / "feedback" / answers.students[1].file
 
 
 def of(*arguments: str) -> Callable[[Path], Path]:

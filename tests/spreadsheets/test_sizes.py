@@ -18,7 +18,6 @@ from attn_xl.graph.operations.products import Product
 from attn_xl.models.build import foresee
 from attn_xl.models.softmax import softmax
 from attn_xl.settings import Model
-from attn_xl.teaching.lessons import class_lessons as classes
 
 
 @pytest.fixture
@@ -94,10 +93,7 @@ def test_more_rows_than_a_sheet_has(
     assert "Input has 8 x 2 numbers and needs cells up to C12, but a sheet ends at XFD10" in said
 
 
-def test_a_lesson_with_more_cells_than_the_key_has_columns(
-    monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
-) -> None:
-    monkeypatch.setattr(classes, "write_layout", None)
+def test_a_lesson_with_more_cells_than_the_key_has_columns(refused: Callable[..., str]) -> None:
     roster = str(SAMPLES / "class.csv")
     said = refused(70, 2, "teach", "--roster", roster, "-o", "class", "--level", "3")
     assert "cells per student, more than the key has columns; use a shorter sentence" in said

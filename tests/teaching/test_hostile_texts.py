@@ -32,14 +32,12 @@ def run(*arguments: object) -> None:
 
 @pytest.fixture
 def submitted(tmp_path: Path) -> Path:
-    """A lesson whose hidden sheet of settings a student has edited."""
+    """A lesson of which a student has edited a given number."""
     path = tmp_path / "lesson.xlsx"
     run("teach", SAMPLES / "by-hand.xlsx", "-o", path, "--answers", tmp_path / "key.xlsx")
     book = openpyxl.load_workbook(path)
-    sheet = book["Settings"]
-    for row in sheet.iter_rows(min_row=2):
-        if row[0].value == "lesson tolerance":
-            row[1].value = HOSTILE
+    sheet, _, cells = book.defined_names["Input"].attr_text.rpartition("!")
+    book[sheet.strip("'")][cells.replace("$", "").partition(":")[0]].value = HOSTILE
     book.save(path)
     return path
 

@@ -1,5 +1,4 @@
-"""A written workbook as it is handed back: the values of its cells, and the current positions of its
-named matrices."""
+"""A written workbook as it is handed back: the values of its cells, and where its matrices are now."""
 
 from __future__ import annotations
 
@@ -13,20 +12,6 @@ from attn_xl.spreadsheets.book import Book, read_book
 from attn_xl.spreadsheets.numerals import as_text
 from attn_xl.spreadsheets.values import Grid
 from attn_xl.text import clean
-
-
-@dataclass(frozen=True)
-class Location:
-    """The current position of a matrix: sheet, rows and columns from 1; None for deleted ones.
-
-    Attributes:
-        moved: whether rows or columns were inserted or deleted.
-    """
-
-    sheet: str
-    rows: tuple[int | None, ...]
-    columns: tuple[int | None, ...]
-    moved: bool = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,74 +66,26 @@ class WrittenBook:
         columns: Sequence[str],
         *,
         labelled: bool = True,
-        headed: bool = True,
-    ) -> Location | None:
-        """Find a matrix with known labels, by its defined name or at its recorded place; None if it is
-        not there.
+    ) -> Place | None:
+        """The cells of a matrix: those of its defined name or, without one, those recorded; None if it
+        is not there.
 
         Args:
-            name: its defined name; recorded: its recorded place.
-            labelled, headed: whether it has row labels to its left, column labels above it.
+            name: its defined name; recorded: its recorded place; rows, columns: its labels.
+            labelled: whether labels stand beside it and above it.
         """
-        rows, columns = tuple(rows), tuple(columns)
         place, by_name = self.place(name, recorded)
-        if place is None:
+        if place is None or (place.rows, place.columns) != (recorded.rows, recorded.columns):
             return None
-        same_size = (place.rows, place.columns) == (recorded.rows, recorded.columns)
-        moved = (place.row, place.column) != (recorded.row, recorded.column)
-        if by_name and same_size:
-            return _whole(place, moved)
-        if by_name:
-            return self._picked(place, rows, columns)
         beside, above = self.labels(place)
-        if labelled and headed and beside != rows and above != columns:
-            return None
-        return _whole(place, False)
-
-    def _picked(self, place: Place, rows: Sequence[str], columns: Sequence[str]) -> Location:
-        """Locate the matrix in a range that grew or shrank, by labels beside the range or in the first
-        column of the sheet."""
-        for beside in (place.column - 1, 1):
-            own = [self.text(place.sheet, row, beside) for row in _range(place.row, place.last_row)]
-            if {*own} & {*rows}:
-                break
-        above = [
-            self.text(place.sheet, place.row - 1, column)
-            for column in _range(place.column, place.last_column)
-        ]
-        one_column = place.columns == len(columns)
-        return Location(
-            place.sheet,
-            _matched(rows, own, place.row),
-            _matched(columns, columns if one_column else above, place.column),
-            True,
-        )
+        moved = labelled and not by_name and beside != tuple(rows) and above != tuple(columns)
+        return None if moved else place
 
     def labels(self, place: Place) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The labels to the left of a range and above it."""
-        rows = _range(place.row, place.last_row)
-        columns = _range(place.column, place.last_column)
+        rows = range(place.row, place.last_row + 1)
+        columns = range(place.column, place.last_column + 1)
         return (
             tuple(self.text(place.sheet, row, place.column - 1) for row in rows),
             tuple(self.text(place.sheet, place.row - 1, column) for column in columns),
         )
-
-
-def _range(first: int, last: int) -> range:
-    return range(first, last + 1)
-
-
-def _whole(place: Place, moved: bool) -> Location:
-    rows = tuple(_range(place.row, place.last_row))
-    return Location(place.sheet, rows, tuple(_range(place.column, place.last_column)), moved)
-
-
-def _matched(wanted: Sequence[str], there: Sequence[str], first: int) -> tuple[int | None, ...]:
-    """The position of each wanted label, in order; None if missing."""
-    found: list[int | None] = []
-    start = 0
-    for label in wanted:
-        at = next((i for i in range(start, len(there)) if there[i] == label), None)
-        found.append(None if at is None else first + at)
-        start = start if at is None else at + 1
-    return tuple(found)

@@ -56,7 +56,7 @@ def write_feedback(
         OutputError: if the file cannot be written.
     """
     layout = feedback_layout(graded, assignment, marking)
-    settings = assignment.settings
+    settings = assignment.made.settings
     write_layout(layout, path, template=template, settings=settings, source=graded.file)
 
 
@@ -66,11 +66,16 @@ def feedback_layout(graded: Graded, assignment: Assignment, marking: Marking) ->
     results = results_of(assignment.computation)
     opened = dict(marking.opened)
     blanks = Blanks(
-        opened, marking.numbers.shown, frozenset(follows(results, opened)), assignment.exam, filled=True
+        opened,
+        marking.numbers.shown,
+        frozenset(follows(results, opened)),
+        assignment.made.lesson.exam,
+        filled=True,
     )
     layout = with_overview(with_charts(replace(assignment.layout, blanks=blanks)))
     sheets = tuple(_marked(sheet, marking) for sheet in layout.sheets)
-    places = {one.block.name: one.block.place.sheet for one in assignment.exercises}
+    blocks = layout.blocks
+    places = {e.block.name: blocks[e.block.node].place.sheet for e in assignment.exercises}
     return replace(layout, sheets=sheets, cover=_feedback_page(graded, places))
 
 

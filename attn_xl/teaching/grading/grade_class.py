@@ -11,7 +11,7 @@ from attn_xl.errors import CallError, OutputError
 from attn_xl.outputs import check_output
 from attn_xl.parallel import in_parallel
 from attn_xl.spreadsheets.addresses import unique
-from attn_xl.teaching.answer_key import Keys, read_keys
+from attn_xl.teaching.lessons.answer_key import read_key
 from attn_xl.teaching.roster import Student
 from attn_xl.workbook.templates import find_template
 
@@ -51,7 +51,7 @@ def grade_class(
         OutputError: if the folder cannot be written.
     """
     paths = submitted(files)
-    keys = read_keys(answers) if answers else None
+    expected = read_key(answers).students if answers else ()
     look = find_template(template)
     named = {path for path in files if path in paths}
     copies = _feedback_paths(paths, feedback, force, [*paths, *filter(None, [answers]), look])
@@ -59,7 +59,7 @@ def grade_class(
         Submission(path, answers, copy, look, path in named, force) for path, copy in zip(paths, copies)
     ]
     marked = dict(in_parallel(grade_one, tasks, jobs=jobs, label="Marking"))
-    return together([marked[number] for number in range(len(tasks))], keys)
+    return together([marked[number] for number in range(len(tasks))], expected)
 
 
 def submitted(files: Sequence[Path]) -> list[Path]:
@@ -111,16 +111,13 @@ def _feedback_paths(
     return copies
 
 
-def together(found: Sequence[Graded], keys: Keys | None) -> list[Graded]:
+def together(found: Sequence[Graded], expected: Sequence[Student] = ()) -> list[Graded]:
     """The results of a class, with remarks that need all submissions: if a lesson was handed in twice,
     the best one counts; files named after another student get a remark. Students in the key who handed
     nothing in are added."""
     marked = [one for one in found if one.status is Status.marked]
-    if keys:
-        students = list(keys.students)
-    else:
-        by_id = {one.id: Student(one.id, one.name, "") for one in marked if one.id}
-        students = list(by_id.values())
+    by_id = {one.id: Student(one.id, one.name, "") for one in marked if one.id}
+    students = expected or list(by_id.values())
     files: dict[str, list[Graded]] = {}
     for one in marked:
         if one.id:
@@ -149,10 +146,8 @@ def together(found: Sequence[Graded], keys: Keys | None) -> list[Graded]:
             )
             instead[named.id] = one.id
         results.append(replace(one, status=status, remarks=tuple(remarks)))
-    if keys is None:
-        return results
-    rank = {student.id: number for number, student in enumerate(students)}
-    for student in students:
+    rank = {student.id: number for number, student in enumerate(expected)}
+    for student in expected:
         if student.id not in files:
             results.append(_missing(student, instead.get(student.id), found))
     return sorted(results, key=lambda one: rank.get(one.id, len(rank)))

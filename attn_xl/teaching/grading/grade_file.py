@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -16,9 +15,9 @@ from attn_xl.outputs import SPREADSHEETS, check_output
 from attn_xl.settings import Settings
 from attn_xl.spreadsheets.numerals import as_text
 from attn_xl.tables.written.record import read_record
-from attn_xl.tables.written.reopen import reopened, shown_choice, switches
+from attn_xl.tables.written.reopen import shown_choice, switches
 from attn_xl.tables.written.written_book import WrittenBook
-from attn_xl.teaching.answer_key import Keys, is_key, is_solved, read_keys
+from attn_xl.teaching.lessons.answer_key import Key, is_key, key_in, read_key
 from attn_xl.teaching.lessons.blanks import results_of
 from attn_xl.teaching.lessons.pages import COVER
 from attn_xl.teaching.roster import Student, file_name
@@ -27,15 +26,7 @@ from attn_xl.views.cell_names import CellNames, Element
 from attn_xl.views.explanation import figure, worked_with
 from attn_xl.workbook.templates import DEFAULT
 
-from .assignment import (
-    Assignment,
-    changed_inputs,
-    changed_record,
-    changed_since,
-    edited_record,
-    from_key,
-    from_record,
-)
+from .assignment import Assignment, assigned, changed_inputs
 from .feedback import is_feedback, write_feedback
 from .marking import Entries, Entry, Marking, Verdict, mark, no_entries, read_entry
 from .results import CellMark, Graded, Status, is_grades
@@ -88,63 +79,53 @@ def _graded(submission: Submission) -> Graded:
     book = WrittenBook.read(path)
     for known, what in (
         (is_key, "an answer key"),
-        (is_solved, "the answers of a lesson"),
         (is_grades, "grades from an earlier run"),
         (is_feedback, "feedback from an earlier run"),
     ):
         if known(book):
             return _skipped(path, what)
+    return _graded_book(submission, book)
+
+
+def _graded_book(submission: Submission, book: WrittenBook) -> Graded:
+    path = submission.path
     lines = read_record(book.grids)
     record = {name: value for name, value, _ in lines or ()}
-    return _graded_book(submission, book, lines, record)
-
-
-def _graded_book(
-    submission: Submission,
-    book: WrittenBook,
-    lines: Sequence[tuple[str, Any, str]] | None,
-    record: Mapping[str, Any],
-) -> Graded:
-    path = submission.path
-    keys = _keys(submission.key) if submission.key else None
     student = Student(clean(_student_id(record)), clean(record.get("lesson name", "")), "")
     remarks: list[str] = []
-    remarks += edited_record(lines or ())
-    owner = _in_key(keys, student.id, path) if keys and not keys.solved else None
-    if keys and (owner or keys.solved):
-        assignment = _solved(keys.path) if keys.solved else from_key(keys, keys.keys[owner.id])  # type: ignore[union-attr]
+    key = _key(submission.key) if submission.key else None
+    owner = _in_key(key, student.id, path) if key else None
+    if key and key.students and not owner:
+        whose = f"“{student.id}”, who is not in the key" if student.id else "nobody in the key"
+        remarks.append(f"This lesson belongs to {whose}; marked by its own record.")
+        key = None
+    if key:
+        assignment = _assignment(key.path, owner)
         if lines is None:
             remarks.append("The sheet “Settings” is missing; marked by the key.")
             if not any(one.place.sheet in book.grids for one in assignment.exercises):
                 raise InputError(f"{path}: is not a lesson: it has none of the lesson's sheets.")
-        else:
-            remarks += changed_record(lines, keys)
-            if owner and not student.id:
-                remarks.append(
-                    "The sheet “Settings” does not name the student; identified by the file name."
-                )
+        elif owner and not student.id:
+            remarks.append(
+                "The sheet “Settings” does not name the student; identified by the file name."
+            )
         remarks += changed_inputs(book, assignment)
-        remarks += _switches(book, assignment.settings)
         student = owner or student
     else:
-        opened = reopened(book)
-        assignment = from_record(opened)
-        if keys:
-            if student.id:
-                remark = (
-                    f"This lesson belongs to “{student.id}”, who is not in the key; marked by its own "
-                    "record."
-                )
-            else:
-                remark = "This lesson belongs to nobody in the key; marked by its own record."
-            remarks.append(remark)
-        remarks += changed_since(opened, assignment)
-        remarks += _switches(book, assignment.settings)
+        assignment = assigned(key_in(book))
+        if record.get("lesson inputs") != assignment.made.fingerprint:
+            remarks.append(
+                "GIVEN NUMBERS, WORDS OR SETTINGS WERE CHANGED: marked with the changed ones. Only an "
+                "answer key (--answers) has the originals."
+            )
+    remarks += _switches(book, assignment.made.settings)
     if not student.id:
         student = replace(student, name=_written_name(book))
     entries, unmarked, odd = _entries(book, assignment)
     opened_cells = {one.block.node: one.cells for one in assignment.exercises}
-    marking = mark(results_of(assignment.computation), opened_cells, entries, assignment.tolerance)
+    marking = mark(
+        results_of(assignment.computation), opened_cells, entries, assignment.made.lesson.tolerance
+    )
     cells = tuple(mark for mark in _cell_marks(assignment, marking) if mark.step not in unmarked)
     steps = {
         one.block.name: marking.points(one.block.node)
@@ -178,26 +159,25 @@ def _skipped(path: Path, what: str) -> Graded:
 
 
 @lru_cache(maxsize=4)
-def _keys(path: Path) -> Keys:
-    return read_keys(path)
+def _key(path: Path) -> Key:
+    return read_key(path)
 
 
 @lru_cache(maxsize=2)
-def _solved(path: Path) -> Assignment:
-    """The assignment of a lesson for all, from its solved workbook."""
-    return from_record(reopened(WrittenBook.read(path)))
+def _assignment(path: Path, student: Student | None) -> Assignment:
+    return assigned(_key(path), student)
 
 
 def _student_id(record: Mapping[str, object]) -> str:
     return as_text(record.get("lesson student", ""))
 
 
-def _in_key(keys: Keys, student: str, path: Path) -> Student | None:
+def _in_key(key: Key, student: str, path: Path) -> Student | None:
     """The student in the key who owns the lesson, by its record or, failing that, by the file name."""
-    for one in keys.students:
+    for one in key.students:
         if one.id == student:
             return one
-    return None if student else named_after(path, keys.students)
+    return None if student else named_after(path, key.students)
 
 
 def named_after(path: Path, students: Sequence[Student]) -> Student | None:
@@ -253,58 +233,30 @@ def _entries(
     missing: list[str] = []
     found: dict[Node, Entries] = {}
     odd: dict[str, list[str]] = {}
-    sheets: dict[str, list[str]] = {"gone": [], "moved": [], "renamed": []}
+    gone: list[str] = []
     for one in assignment.exercises:
         node, block = one.block.node, one.block
         entries = found[node] = no_entries(node)
         labelled = block.labelled and block.headed
-        at = book.find(
-            block.name, one.place, node.rows, node.columns, labelled=labelled, headed=block.headed
-        )
+        at = book.find(block.name, one.place, node.rows, node.columns, labelled=labelled)
         if at is None:
-            sheets["gone"].append(one.place.sheet)
-            missing.append(one.block.name)
+            gone.append(one.place.sheet)
+            missing.append(block.name)
             continue
-        if at.moved:
-            sheets["moved"].append(at.sheet)
-        if at.sheet != one.place.sheet:
-            sheets["renamed"].append(f"“{one.place.sheet}” to “{at.sheet}”")
         for row, column in np.argwhere(one.cells).tolist():
-            where = (
-                at.rows[row] if row < len(at.rows) else None,
-                at.columns[column] if column < len(at.columns) else None,
-            )
-            if where[0] is None or where[1] is None:
-                continue
-            entry = read_entry(book.value(at.sheet, where[0], where[1]))
+            entry = read_entry(book.value(at.sheet, at.row + row, at.column + column))
             entries[row][column] = entry
             if entry.remark:
                 odd.setdefault(_kind(entry), []).append(f"{one.cell(row, column)}: {entry.remark}")
-    return (
-        found,
-        tuple(missing),
-        [
-            *_sheet_remarks(sheets),
-            *(kind.format(cells=listed(cells, MOST_LISTED, "; ")) for kind, cells in odd.items()),
-        ],
-    )
+    remarks = [kind.format(cells=listed(cells, MOST_LISTED, "; ")) for kind, cells in odd.items()]
+    if gone:
+        remarks.insert(0, f"Not found, so not marked, and no total: {', '.join(dict.fromkeys(gone))}.")
+    return found, tuple(missing), remarks
 
 
 def _kind(entry: Entry) -> str:
     """A remark on such entries, with `{cells}`."""
     return _AS_TEXT if entry.number is not None else _NO_NUMBERS
-
-
-def _sheet_remarks(sheets: dict[str, list[str]]) -> list[str]:
-    found = {kind: ", ".join(dict.fromkeys(names)) for kind, names in sheets.items()}
-    remarks = []
-    if gone := found["gone"]:
-        remarks.append(f"Not found, so not marked, and no total: {gone}.")
-    if moved := found["moved"]:
-        remarks.append(f"Rows or columns were inserted or deleted on: {moved}.")
-    if renamed := found["renamed"]:
-        remarks.append(f"Sheets were renamed: {renamed}.")
-    return remarks
 
 
 # Results by cell

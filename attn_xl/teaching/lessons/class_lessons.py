@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from attn_xl.errors import CallError, Interrupted, OutputError
 from attn_xl.models.build import attend, foresee
@@ -13,27 +14,24 @@ from attn_xl.outputs import SPREADSHEETS, check_ending, check_output
 from attn_xl.parallel import check_jobs, in_parallel
 from attn_xl.settings import Settings
 from attn_xl.tables.survey import Tables
-from attn_xl.teaching.answer_key import Key, key_layout, key_of
+from attn_xl.tables.written.written_book import WrittenBook
 from attn_xl.teaching.roster import Student, read_roster
 from attn_xl.workbook.arrange import check_sizes
-from attn_xl.workbook.layout.layout import Layout
 from attn_xl.workbook.templates import find_template
 from attn_xl.workbook.write import write_layout
 
+from .answer_key import Key, answers_of, answers_sheet, key_in
 from .blanks import Lesson
-from .lesson import lesson_layout, record
-from .variants import varied
+from .lesson import Made, solved_layout
 
 
 @dataclass(frozen=True)
 class Task:
     """One student's lesson to write."""
 
-    tables: Tables
+    key: Key
     student: Student
     path: Path
-    settings: Settings
-    lesson: Lesson
     template: Path
 
 
@@ -83,27 +81,20 @@ def write_class(
                 f"{key}: is the lesson of a student; choose another file for the answer key."
             )
     check_jobs(jobs)
-    tasks = [
-        Task(
-            tables,
-            student,
-            folder / student.file,
-            settings,
-            replace(lesson, student=student.id, name=student.name),
-            look,
-        )
-        for student in students
-    ]
     check_sizes(foresee(tables, settings), settings)
-    key_layout(
-        students[:1], [_layout_and_key(tasks[0])[1]]
-    )  # refuses a lesson that is too large for the key
+    original = _as_read_back(tables, settings, lesson)
+    tasks = [Task(original, student, folder / student.file, look) for student in students]
+    answers_sheet(students[:1], [_inputs_and_answers(original.make(students[0]))])  # refuses many cells
     with _all_or_none(folder, targets):
         if not key.parent.is_dir():
             raise OutputError(f"{key}: cannot be written (there is no such folder).")
-        keys: dict[int, Key] = dict(in_parallel(write_one, tasks, jobs=jobs, label="Writing lessons"))
-        made = key_layout(students, [keys[i] for i in range(len(students))])
-        write_layout(made, key, template=look)
+        written = dict(in_parallel(write_one, tasks, jobs=jobs, label="Writing lessons"))
+        answers_of_all = answers_sheet(students, [written[number] for number in range(len(students))])
+        own = original.settings
+        solved = solved_layout(attend(original.tables, own), own, lesson)
+        first, *others = solved.sheets
+        solved = replace(solved, sheets=(first, answers_of_all, *others))
+        write_layout(solved, key, template=look, settings=own)
     return students, key
 
 
@@ -131,19 +122,25 @@ def _all_or_none(folder: Path, targets: Sequence[Path]) -> Iterator[None]:
         raise
 
 
-def write_one(task: Task) -> Key:
-    """Write one student's lesson and return its answer key."""
-    layout, key = _layout_and_key(task)
-    source = "" if task.lesson.exam else Path(task.tables.path).name
-    write_layout(layout, task.path, template=task.template, settings=task.settings, source=source)
-    return key
+def write_one(task: Task) -> tuple[str, dict[str, float]]:
+    """Write one student's lesson; its fingerprint and its answers."""
+    key = task.key
+    made = key.make(task.student)
+    source = "" if key.lesson.exam else Path(key.path).name
+    write_layout(made.layout, task.path, template=task.template, settings=key.settings, source=source)
+    return _inputs_and_answers(made)
 
 
-def _layout_and_key(task: Task) -> tuple[Layout, Key]:
-    settings, lesson = task.settings, task.lesson
-    draw = f"{task.student.id}\0exam" if lesson.exam else task.student.id  # practice has other numbers
-    tables = varied(task.tables, draw, lesson.seed, replace(settings, controls=False))
-    computation = attend(tables, settings)
-    layout = lesson_layout(computation, settings, lesson)
-    more = list(record(layout, computation, settings, lesson))
-    return layout, key_of(computation, layout, settings, more)
+def _inputs_and_answers(made: Made) -> tuple[str, dict[str, float]]:
+    return made.fingerprint, answers_of(made)
+
+
+def _as_read_back(tables: Tables, settings: Settings, lesson: Lesson) -> Key:
+    """The key with the tables as grading will read them from its file, so that both make the same
+    lessons."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "key.xlsx"
+        write_layout(solved_layout(attend(tables, settings), settings, lesson), path, settings=settings)
+        key = key_in(WrittenBook.read(path))
+    own = replace(key.settings, decimals=settings.decimals, formulas=settings.formulas)
+    return replace(key, path=Path(tables.path), settings=own)

@@ -1,39 +1,57 @@
-"""Lay out a lesson and write it to a file."""
+"""Make a lesson, and write it to a file."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from attn_xl.errors import CallError, InputError
 from attn_xl.models.build import attend, foresee
 from attn_xl.models.computation import Computation
 from attn_xl.settings import COMPARE, OVERVIEW, SETTINGS, Settings
 from attn_xl.spreadsheets.numerals import as_text
 from attn_xl.tables.survey import Tables
-from attn_xl.teaching.answer_key import CHECKS, SOLVED
 from attn_xl.workbook.arrange import arrange, check_sizes
 from attn_xl.workbook.layout.layout import Layout, Sheet
 from attn_xl.workbook.layout.page import NOTHING
-from attn_xl.workbook.layout.settings_sheet import (
-    digest,
-    record_lines,
-    sources,
-    table_digest,
-    with_record,
-)
+from attn_xl.workbook.layout.settings_sheet import digest, with_record
 from attn_xl.workbook.templates import DEFAULT
 from attn_xl.workbook.write import write_layouts
 
 from .blanks import Lesson, with_blanks
 from .pages import with_pages
 
-LESSON, TABLE, BLANK = "lesson", "lesson table", "blank"
+LEVEL, SOLVED = "lesson level", "lesson solved"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Made:
+    """A lesson that was made from its tables: all sheets of its workbook, with their blank cells."""
+
+    computation: Computation
+    settings: Settings
+    lesson: Lesson
+    layout: Layout
+
+    @property
+    def fingerprint(self) -> str:
+        """A fingerprint of the given numbers, words and settings, and of what is asked."""
+        return fingerprint(self.computation, self.settings, self.lesson)
+
+
+def make_lesson(tables: Tables, settings: Settings, lesson: Lesson) -> Made:
+    """A lesson with these numbers; equal arguments give an equal lesson.
+
+    Raises:
+        CallError: if there is nothing to fill in, or a step to leave blank does not exist.
+        InputError: if the tables do not fit the model.
+    """
+    computation = attend(tables, settings)
+    return Made(computation, settings, lesson, lesson_layout(computation, settings, lesson))
 
 
 def lesson_layout(computation: Computation, settings: Settings, lesson: Lesson) -> Layout:
@@ -42,10 +60,6 @@ def lesson_layout(computation: Computation, settings: Settings, lesson: Lesson) 
     Raises:
         CallError: if there is nothing to fill in, or a step to leave blank does not exist.
     """
-    return _lesson_layout(computation, settings, lesson)
-
-
-def _lesson_layout(computation: Computation, settings: Settings, lesson: Lesson) -> Layout:
     if lesson.exam and f"{COMPARE}.Output.Components" in computation.plane:
         # A projection fitted to the outputs would reveal them.
         kept = {name: node for name, node in computation.plane.items() if node.sheet != COMPARE}
@@ -54,10 +68,14 @@ def _lesson_layout(computation: Computation, settings: Settings, lesson: Lesson)
     named = computation.title
     title = f"Exam: {named}" if lesson.exam else f"Lesson: {named}"
     made = with_pages(blank, lesson, title)
-    lines = [*record(made, computation, settings, lesson)]
-    lines.append((CHECKS, _checks(record_lines(made, computation, settings, lines))))
-    complete = with_record(made, computation, settings, lines)
+    complete = with_record(made, computation, settings, record(computation, settings, lesson))
     return replace(complete, sheets=tuple(_for_print(sheet, lesson.exam) for sheet in complete.sheets))
+
+
+def solved_layout(computation: Computation, settings: Settings, lesson: Lesson) -> Layout:
+    """The solved workbook of a lesson, from which the lesson can be made again."""
+    lines = [*record(computation, settings, lesson), (SOLVED, "all")]
+    return with_record(arrange(computation, settings), computation, settings, lines)
 
 
 def _for_print(sheet: Sheet, exam: bool) -> Sheet:
@@ -69,37 +87,58 @@ def _for_print(sheet: Sheet, exam: bool) -> Sheet:
     return sheet
 
 
-def _checks(lines: Sequence[tuple[Any, ...]]) -> str:
-    """The checksums of the lines of a record, which show later what was edited."""
-    return " ".join(map(check_of, lines))
+# The record of a lesson
 
 
-def check_of(line: Sequence[Any]) -> str:
-    """A short checksum of a line, however programs change its types."""
-    texts = [as_text(part).strip().casefold() for part in line]
-    return hashlib.sha256("\0".join(texts).rstrip("\0").encode()).hexdigest()[:6]
-
-
-def record(
-    layout: Layout, computation: Computation, settings: Settings, lesson: Lesson
-) -> Iterator[tuple[Any, ...]]:
-    """The lines on the `Settings` sheet that identify a lesson and let it be graded."""
-    yield f"{LESSON} kind", "exam" if lesson.exam else "lesson"
-    yield f"{LESSON} tolerance", lesson.tolerance
+def record(computation: Computation, settings: Settings, lesson: Lesson) -> Iterator[tuple[Any, ...]]:
+    """The lines on the `Settings` sheet from which a lesson is made again."""
+    yield from _asked(lesson)
     if lesson.student:
-        yield f"{LESSON} student", lesson.student
-        yield f"{LESSON} name", lesson.name
-    yield f"{LESSON} inputs", digest(computation, settings)
-    for source in sources(layout, computation, settings):
-        yield f"{TABLE} {source.defined or source.name}", table_digest(source.node)
-    for node, cells in layout.blanks.open.items():
-        block = layout.blocks[node]
-        if cells.all():
-            yield f"{BLANK} {block.name}", "all", block.place.absolute
-        else:
-            places = ((row + 1, column + 1) for row, column in np.argwhere(cells).tolist())
-            cell_list = "; ".join(f"{row},{column}" for row, column in places)
-            yield f"{BLANK} {block.name}", cell_list, block.place.absolute
+        yield "lesson student", lesson.student
+        yield "lesson name", lesson.name
+    yield "lesson inputs", fingerprint(computation, settings, lesson)
+
+
+def _asked(lesson: Lesson) -> Iterator[tuple[str, Any]]:
+    yield "lesson kind", "exam" if lesson.exam else "lesson"
+    yield LEVEL, lesson.level
+    yield "lesson blank", ",".join(lesson.blank)
+    yield "lesson tolerance", lesson.tolerance
+    yield "lesson seed", str(lesson.seed)
+
+
+def recorded_lesson(record: Mapping[str, object], where: str) -> Lesson:
+    """The options of a lesson, from the lines of its record by name.
+
+    Raises:
+        InputError: if it is no lesson, or an option is out of range.
+    """
+    if LEVEL not in record:
+        raise InputError(
+            f"{where}: is not a lesson that this version of attn-xl wrote: its sheet '{SETTINGS}' does "
+            f"not say what is to be filled in ({LEVEL})."
+        )
+    said = {name.partition(" ")[2]: as_text(value) for name, value in record.items()}
+    try:
+        return Lesson(
+            level=int(said["level"]),
+            blank=tuple(filter(None, said.get("blank", "").split(","))),
+            tolerance=float(said.get("tolerance", "")),
+            exam=said.get("kind") == "exam",
+            seed=int(said.get("seed", "")),
+            student=said.get("student", ""),
+            name=said.get("name", ""),
+        )
+    except (ValueError, CallError) as error:
+        raise InputError(
+            f"{where}, sheet '{SETTINGS}': a line of the lesson was changed ({error})."
+        ) from None
+
+
+def fingerprint(computation: Computation, settings: Settings, lesson: Lesson) -> str:
+    """A fingerprint of all given numbers, words and settings of a lesson, and of what it asks."""
+    text = f"{digest(computation, settings)} {sorted(_asked(lesson))}"
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def write_lesson(
@@ -131,13 +170,10 @@ def write_lesson(
     """
     settings, lesson = settings or Settings(controls=True), lesson or Lesson()
     check_sizes(foresee(tables, settings), settings)
-    computation = attend(tables, settings)
-    layout = lesson_layout(computation, settings, lesson)
+    made = make_lesson(tables, settings, lesson)
     source = "" if lesson.exam else Path(tables.path).name
-    made = {Path(path): layout}
+    files = {Path(path): made.layout}
     if answers is not None:
-        own = [*record(layout, computation, settings, lesson), (SOLVED, "all")]
-        solved = arrange(computation, settings)
-        made[Path(answers)] = with_record(solved, computation, settings, own)
-    write_layouts(made, template=template, settings=settings, source=source)
-    return layout
+        files[Path(answers)] = solved_layout(made.computation, settings, lesson)
+    write_layouts(files, template=template, settings=settings, source=source)
+    return made.layout
