@@ -15,10 +15,10 @@ from attn_xl.settings import LABELS
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.text import count, listed
 
-from . import encoder_steps, loss_steps, steps
+from . import steps
 from .losses import cross_entropy, mean_squared_error
 
-TARGET = loss_steps.TARGET.symbol
+TARGET = steps.TARGET.symbol
 
 
 def take_target(sentences: dict[str, Table]) -> Table | None:
@@ -71,11 +71,11 @@ class Answers:
                     f"{self._where}: there is no sentence {labelled!r}. "
                     f"{nearest(labelled, self._tables.sentences)}"
                 )
-        if result.step == encoder_steps.PROBABILITIES:
+        if result.step == steps.FILLED_PROBABILITIES:
             return self._loss_of_masked(name, result, padding)
         if result.step == steps.PROBABILITIES:
             return self._loss_of_words(name, result, padding)
-        if result.step == loss_steps.CLASS_PROBABILITIES:
+        if result.step == steps.CLASS_PROBABILITIES:
             return self._loss_of_class(name, result)
         return mean_squared_error(result, self._numbers(name, result))
 
@@ -94,13 +94,13 @@ class Answers:
                 f"{self._tables.path}: no word follows {words[0]!r} in the sentence {name!r}, so there "
                 "is nothing to predict. Write the word that follows beside its name on a sheet Labels."
             )
-        answers = self._words(name, probabilities, right, words, loss_steps.TARGET_WORDS)
+        answers = self._words(name, probabilities, right, words, steps.TARGET_WORDS)
         return cross_entropy(probabilities, answers)
 
     def _loss_of_masked(self, name: str, probabilities: Matrix, padding: Sequence[str]) -> Matrix:
         """Cross-entropy with the words in place of the masks, or in every place that has a label."""
         words, given = probabilities.rows, self._tables.labels.get(name, ())
-        rows = [row for row, word in enumerate(words) if word in encoder_steps.MASKED]
+        rows = [row for row, word in enumerate(words) if word in steps.MASK_WORDS]
         if len(given) == len(words) and len(rows) != len(words):
             rows = [row for row, word in enumerate(given) if word not in ("", *padding)]
             given = tuple(given[row] for row in rows)
@@ -111,7 +111,7 @@ class Answers:
                 f"{count(len(words), 'word')}."
             )
         masked = [words[row] for row in rows]
-        answers = self._words(name, probabilities, given, masked, encoder_steps.TARGET_WORDS)
+        answers = self._words(name, probabilities, given, masked, steps.FILLED_TARGETS)
         return cross_entropy(probabilities, answers, rows)
 
     def _words(
@@ -140,7 +140,7 @@ class Answers:
             )
         rows = words[: len(right)]
         answers = texts(found, rows, "word", columns).as_step(step)
-        return one_hot(answers, columns).as_step(loss_steps.TARGET)
+        return one_hot(answers, columns).as_step(steps.TARGET)
 
     def _loss_of_class(self, name: str, probabilities: Matrix) -> Matrix:
         """Cross-entropy with the class of the sentence."""
@@ -160,10 +160,10 @@ class Answers:
                 )
             made = texts(labels, list(self._inputs), "class", probabilities.columns)
             with inside():
-                self._classes = made.as_step(loss_steps.LABELS)
+                self._classes = made.as_step(steps.LABELS)
         row = self._classes.rows.index(name)
         target = one_hot(self._classes, probabilities.columns, probabilities.rows, row)
-        return cross_entropy(probabilities, target.as_step(loss_steps.TARGET))
+        return cross_entropy(probabilities, target.as_step(steps.TARGET))
 
     def _class(self, name: str, columns: Sequence[str]) -> str:
         """The label of a sentence, spelled as in `columns`.
@@ -208,7 +208,7 @@ class Answers:
             )
         self._used.add(table.name)
         if table.name not in self._targets:
-            step = loss_steps.TARGET_NUMBERS
+            step = steps.TARGET_NUMBERS
             shared = table.name.casefold() != own.casefold()
             with inside() if shared else nullcontext():
                 made = given_step(table.values, result.rows, result.columns, step)

@@ -29,7 +29,7 @@ from attn_xl.graph.matrix import Matrix, check_matrices
 from attn_xl.graph.step import WHOLE, Part, Scope, Step
 from attn_xl.settings import COMPARE
 
-from . import encoder_steps, recipes, steps
+from . import recipes, steps
 from .parts import COMPARISON
 from .relative import Alibi, Rotary
 from .softmax import softmax
@@ -422,7 +422,7 @@ def positioned(
     if segment is None:
         embedded = (x + positions).as_step(steps.EMBEDDED, part)
     else:
-        embedded = (x + positions + segment).as_step(encoder_steps.EMBEDDED_IN_SEGMENT, part)
+        embedded = (x + positions + segment).as_step(steps.EMBEDDED_IN_SEGMENT, part)
     return dropped(embedded, dropout, steps.EMBEDDED_MASK, steps.EMBEDDED_DROPPED, part)
 
 

@@ -36,7 +36,7 @@ from attn_xl.settings import (
 from attn_xl.tables.survey import Table, Tables, heads_told
 from attn_xl.text import listed
 
-from . import encoder_steps, steps
+from . import steps
 from .answers import Answers, take_target
 from .attention import (
     Attending,
@@ -108,7 +108,7 @@ Ends = Mapping[str, tuple[Matrix, Matrix]]
 
 
 SAMPLE_NOTE = "on: new words are drawn by their probability; off: the most probable one is taken."
-MASKED_WORDS = Predicting(encoder_steps.LOGITS, encoder_steps.PROBABILITIES, encoder_steps.FILLED)
+MASKED_WORDS = Predicting(steps.FILLED_LOGITS, steps.FILLED_PROBABILITIES, steps.FILLED)
 """The words that belong in each place."""
 IN_SCORES = (Positions.rotary, Positions.alibi)
 """Positions that attention sees in its scores."""
@@ -414,7 +414,7 @@ class Run:
         learned = None
         if positions is Positions.learned:
             learned = self.weights.at_positions(x, first + len(x.rows), self.settings.generate or 0)
-        segment = self.weights.row(encoder_steps.SEGMENT, WHOLE, x.columns)
+        segment = self.weights.row(steps.SEGMENT, WHOLE, x.columns)
         return positioned(x, self.scoring.residual, learned, segment=segment, part=part, first=first)
 
     @property
@@ -718,7 +718,7 @@ class Run:
         translation, and of a sentence without masks."""
         if self.settings.model.kind is Model.decoder_only:
             return x.values[-1:]
-        rows = [row for row, word in enumerate(x.rows) if word in encoder_steps.MASKED]
+        rows = [row for row, word in enumerate(x.rows) if word in steps.MASK_WORDS]
         return x.values[rows] if rows else x.values
 
     def final(self, x: Matrix) -> Matrix:

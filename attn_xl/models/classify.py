@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from attn_xl.graph.functions import best
 from attn_xl.graph.matrix import Matrix
+from attn_xl.models import steps
 
-from . import loss_steps
 from .attention import projected
 from .softmax import softmax
 
@@ -28,6 +28,6 @@ def classify(vector: Matrix, w_c: Matrix, b_c: Matrix | None = None) -> tuple[Ma
 
     Source: Devlin et al., "BERT" (2019), 3.2.
     """
-    logits = projected(vector, w_c, b_c, loss_steps.CLASS_LOGITS)
-    probabilities = softmax(logits).as_step(loss_steps.CLASS_PROBABILITIES)
-    return probabilities, replace(best(probabilities), columns=("class",)).as_step(loss_steps.CLASS)
+    logits = projected(vector, w_c, b_c, steps.CLASS_LOGITS)
+    probabilities = softmax(logits).as_step(steps.CLASS_PROBABILITIES)
+    return probabilities, replace(best(probabilities), columns=("class",)).as_step(steps.CLASS)

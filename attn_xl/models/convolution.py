@@ -13,10 +13,10 @@ from attn_xl.errors import InputError
 from attn_xl.graph.functions import activation, column_maximum, gather, shifted
 from attn_xl.graph.matrix import Matrix, given_step
 from attn_xl.graph.step import WHOLE
+from attn_xl.models import steps
 from attn_xl.text import count
 
 from . import recipes
-from . import recurrent_steps as steps
 from .attention import Weights
 
 
@@ -63,7 +63,7 @@ def convolution(
     bias = weights.row(steps.FILTER_BIAS, WHOLE, first.columns)
     convolved = (total if bias is None else total + bias).as_step(steps.CONVOLVED)
     output = activation(convolved, "relu").as_step(steps.FEATURES)
-    return output, column_maximum(output).as_step(steps.POOLED)
+    return output, column_maximum(output).as_step(steps.POOLED_MAXIMUM)
 
 
 def _filters(x: Matrix, weights: Weights, offsets: range, width: int) -> list[Matrix]:

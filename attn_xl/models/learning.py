@@ -33,12 +33,12 @@ from attn_xl.graph.gradients import gradients
 from attn_xl.graph.matrix import Matrix, constant, foresees
 from attn_xl.graph.node import Graph, Node, Numbers, created, walk
 from attn_xl.graph.step import Scope, Step
+from attn_xl.models import recipes, steps
+from attn_xl.models.steps import RIGHT
 from attn_xl.settings import CELLS, COMPARE, CURVES, READ_BY, Optimizer, Settings
 from attn_xl.tables.survey import Table
 
-from . import learning_steps as steps
 from .computation import Computation
-from .loss_steps import MEAN_OF_ALL, RIGHT
 from .losses import mean_loss
 from .parts import COMPARISON
 from .steps import SHARES, SOFTMAX
@@ -554,4 +554,4 @@ def _certainty(loss: Matrix) -> list[Matrix]:
     """The mean probability of the right answers, (1, 1), if the loss is of probabilities."""
     rights = [node for node in walk([loss]) if node.is_step(RIGHT) and isinstance(node, Matrix)]
     mean = [replace(column_mean(rights), columns=(COLUMNS[steps.CERTAINTY.symbol],))] if rights else []
-    return [one.as_step(steps.CERTAINTY.by(MEAN_OF_ALL)) for one in mean]
+    return [one.as_step(steps.CERTAINTY.by(recipes.MEAN_OF_ALL)) for one in mean]

@@ -12,8 +12,8 @@ from attn_xl.errors import ShapeError
 from attn_xl.graph.functions import column_mean, gather, negative_log, row_dot, row_squares, width
 from attn_xl.graph.matrix import Matrix, check_matrices
 from attn_xl.graph.step import WHOLE, Part
+from attn_xl.models import steps
 
-from . import loss_steps as steps
 from .softmax import softmax_parts
 
 

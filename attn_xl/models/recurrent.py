@@ -12,8 +12,8 @@ from attn_xl.graph.functions import activation, concat, sigmoid, tanh
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.recurrence import recurrence
 from attn_xl.graph.step import WHOLE, Part, Step
+from attn_xl.models import recipes, steps
 
-from . import recurrent_steps as steps
 from .attention import Weights
 
 
@@ -94,7 +94,7 @@ def rnn(gates: Gates, reverse: bool, nonlinearity: str = "tanh") -> Matrix:
 
     Source: Elman, "Finding Structure in Time" (1990); as `torch.nn.RNN`.
     """
-    step = steps.HIDDEN if nonlinearity == "tanh" else steps.HIDDEN.by(steps.RECTIFIED)
+    step = steps.HIDDEN_STATE if nonlinearity == "tanh" else steps.HIDDEN_STATE.by(recipes.RECTIFIED)
 
     def body(h: Matrix) -> list[Matrix]:
         total = gates.of("h", h)
@@ -123,7 +123,7 @@ def lstm(gates: Gates, reverse: bool) -> Matrix:
         return [(o * tanh(cell)).as_step(steps.SHOWN, part), cell]
 
     states = [
-        (part.name(steps.HIDDEN.symbol), gates.initial(steps.H_0)),
+        (part.name(steps.HIDDEN_STATE.symbol), gates.initial(steps.H_0)),
         (part.name(steps.CELL.symbol), gates.initial(steps.C_0)),
     ]
     return recurrence(gates.x.rows, states, body, reverse=reverse)[0]
@@ -141,10 +141,10 @@ def gru(gates: Gates, reverse: bool) -> Matrix:
     def body(h: Matrix) -> list[Matrix]:
         r = sigmoid(gates.of("r", h)).as_step(steps.RESET, part)
         z = sigmoid(gates.of("z", h)).as_step(steps.UPDATE, part)
-        new = tanh(gates.from_word("n") + r * gates.from_above("n", h)).as_step(steps.NEW, part)
+        new = tanh(gates.from_word("n") + r * gates.from_above("n", h)).as_step(steps.NEW_STATE, part)
         return [((1 - z) * new + z * h).as_step(steps.BLENDED, part)]
 
-    states = [(part.name(steps.HIDDEN.symbol), gates.initial(steps.H_0))]
+    states = [(part.name(steps.HIDDEN_STATE.symbol), gates.initial(steps.H_0))]
     return recurrence(gates.x.rows, states, body, reverse=reverse)[0]
 
 

@@ -13,7 +13,7 @@ from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.step import WHOLE, Part
 from attn_xl.settings import Pooling, Transform
 
-from . import encoder_steps, loss_steps, recipes, steps
+from . import recipes, steps
 from .attention import Weights, projected
 from .transformer import Architecture, norm
 
@@ -35,23 +35,23 @@ def pooled(words: Matrix, name: str, kept: Sequence[int], pooling: Pooling, weig
     if pooling is Pooling.mean:
         if len(kept) < len(words.rows):
             words = gather([(words, row) for row in kept], [words.rows[row] for row in kept])
-        return replace(column_mean([words]), rows=(name,)).as_step(loss_steps.POOLED)
+        return replace(column_mean([words]), rows=(name,)).as_step(steps.POOLED)
     if pooling is Pooling.last:
-        return gather([(words, kept[-1])], [name]).as_step(loss_steps.LAST_WORD)
-    first = gather([(words, 0)], [name]).as_step(loss_steps.FIRST_WORD)
+        return gather([(words, kept[-1])], [name]).as_step(steps.LAST_WORD)
+    first = gather([(words, 0)], [name]).as_step(steps.FIRST_WORD)
     if pooling is Pooling.first:
         return first
-    part = WHOLE.within(encoder_steps.POOLER)
+    part = WHOLE.within(steps.POOLER)
     w = weights.matrix(steps.W_1, part, first.columns, len(first.columns))
     b = weights.row(steps.BIASES[steps.W_1], part, w.columns)
-    hidden = projected(first, w, b, encoder_steps.POOLER_HIDDEN, part)
-    return tanh(hidden).as_step(encoder_steps.POOLER_ACTIVE, part)
+    hidden = projected(first, w, b, steps.POOLER_HIDDEN, part)
+    return tanh(hidden).as_step(steps.POOLER_ACTIVE, part)
 
 
 def unit(vector: Matrix) -> Matrix:
     """A vector (1, d) divided by its length."""
-    length = sqrt(row_squares(vector)).as_step(encoder_steps.LENGTH)
-    return (vector / length).as_step(encoder_steps.UNIT)
+    length = sqrt(row_squares(vector)).as_step(steps.LENGTH)
+    return (vector / length).as_step(steps.UNIT)
 
 
 def transformed(x: Matrix, a: Architecture, function: Transform, part: Part = WHOLE) -> Matrix:
@@ -59,8 +59,8 @@ def transformed(x: Matrix, a: Architecture, function: Transform, part: Part = WH
 
     Source: Devlin et al., "BERT" (2019), appendix A.1, and its code.
     """
-    learned = WHOLE.within(encoder_steps.TRANSFORM)
-    part = part.within(encoder_steps.TRANSFORM)
+    learned = WHOLE.within(steps.TRANSFORM)
+    part = part.within(steps.TRANSFORM)
     w = a.weights.matrix(steps.W_1, learned, x.columns, len(x.columns))
     b = a.weights.row(steps.BIASES[steps.W_1], learned, w.columns)
     hidden = projected(x, w, b, steps.HIDDEN, part)

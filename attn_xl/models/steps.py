@@ -1,7 +1,7 @@
 """Every step of the models: its symbol, note, purpose, question and recipe.
 
-Renderers, lessons and `explain` read these texts from the node, so each is written here once. Plain
-text, without matrices.
+Renderers, lessons and `explain` read these texts from the node, so each is written once, in the files
+of `words/`. Plain text, without matrices.
 """
 
 from __future__ import annotations
@@ -9,16 +9,21 @@ from __future__ import annotations
 from dataclasses import replace
 
 from attn_xl.graph.step import Scope, Step
+from attn_xl.models import recipes
+from attn_xl.models.words.read import read_words
 
-from . import recipes
-from .words.read import read_words
-
-NAMED: dict[str, Step] = read_words("steps", recipes)
+OF_MODELS: dict[str, Step] = read_words(
+    "steps", "encoder_steps", "recurrent_steps", recipes=recipes.NAMED
+)
+"""The steps of models, without those of a loss and of learning."""
+OF_LOSSES: dict[str, Step] = read_words("loss_steps", recipes=recipes.NAMED, steps=OF_MODELS)
+_OF_LEARNING: dict[str, Step] = read_words("learning_steps", recipes=recipes.NAMED)
+NAMED = {**OF_MODELS, **OF_LOSSES, **_OF_LEARNING}
 globals().update(NAMED)
 
 
 def __getattr__(name: str) -> Step:
-    raise AttributeError(f"steps.toml has no [{name}]")
+    raise AttributeError(f"no file of words has [{name}]")
 
 
 ENCODER, DECODER = Scope("Enc", "encoder"), Scope("Dec", "decoder")
@@ -82,3 +87,94 @@ INPUT_OF_MODEL = (
     "The embeddings of the tokens. The layers that read them are not written, so nothing "
     "here depends on these numbers."
 )
+
+
+MASK_WORDS = ("[MASK]", "<mask>")
+"""The words that a masked language model predicts, as its text has them."""
+
+POOLER = Scope("Pooler", "pooler")
+"""The layer that BERT trained for the first word: `Pooler.W_1`, `Pooler.b_1`."""
+TRANSFORM = Scope("Transform", "prediction layer")
+"""The layer before the words of a masked language model: `Transform.W_1`, `Transform.gamma`, ..."""
+
+
+STEP = Scope("Step", "step", unit="")
+LEARNED = Scope("Learned", "after learning", -1, unit="", again=True)
+
+PLUS, MINUS = (
+    Scope(symbol, words, -1, unit="", again=True)
+    for symbol, words in (
+        ("Plus", "one weight nudged up"),
+        ("Minus", "one weight nudged down"),
+    )
+)
+CHECK_SHEET = "Gradient check"
+LEARNED_NOTE = "Attention before learning, after it, and the difference. Look for what has moved."
+
+
+def of_weights(step: Step, symbol: str, number: int) -> Step:
+    """A step of learning for the weights `symbol`, after step `number`."""
+    note = step.note.format(symbol=symbol, step=number)
+    return replace(step, symbol=f"{symbol}{step.symbol}", note=note)
+
+
+LAYER = Scope("Layer", "recurrent")
+FORWARD, BACKWARD = Scope("Forward", "forward"), Scope("Backward", "backward")
+
+
+GATES = {
+    "h": "the hidden state",
+    "i": "the input gate",
+    "f": "the forget gate",
+    "g": "the candidate",
+    "o": "the output gate",
+    "r": "the reset gate",
+    "z": "the update gate",
+    "n": "the new state",
+}
+"""What the weights of each letter compute; the letters are PyTorch's."""
+SPELLINGS = {"g": ("g", "c"), "n": ("n", "h")}
+"""Letters that textbooks use for some of them, besides PyTorch's."""
+
+
+def from_words(letter: str, gate: str) -> Step:
+    """`W_f`: the weights from the words to a gate."""
+    note = f"Learned: from each word to {GATES[gate]}. Look down a column: what its number responds to."
+    return replace(NAMED["W_1"], symbol=f"W_{letter}", note=note)
+
+
+def from_above(letter: str, gate: str) -> Step:
+    """`U_f`: the weights from the row above to a gate."""
+    note = (
+        f"Learned: from the hidden state of the row above to {GATES[gate]}. Compare sizes: small "
+        "numbers let the past fade, large ones let it explode."
+    )
+    return replace(NAMED["W_1"], symbol=f"U_{letter}", note=note)
+
+
+def bias(letter: str) -> Step:
+    """`b_f`, or `b_Uf` for PyTorch's second bias, which belongs to U_f."""
+    return replace(NAMED["BIAS"], symbol=f"b_{letter}")
+
+
+MADE_UP_BIAS = (
+    "Made up: 1, so that the gate is open at first and notes are kept (Jozefowicz et al., "
+    "2015). Set it to 0 and compare."
+)
+
+
+def filters(offset: int) -> Step:
+    """`W_before`, `W_here`, `W_after`: the weights for the word at an offset of the window."""
+    where = "before" if offset < 0 else "after" if offset else "here"
+    note = "Learned: what each filter (column) looks for in the word itself. Look down a column."
+    if offset > 0:
+        note = (
+            f"Learned: what each filter (column) looks for in the word {offset} after it. Look down a "
+            "column."
+        )
+    elif offset:
+        note = (
+            f"Learned: what each filter (column) looks for in the word {-offset} before it. Look down "
+            "a column."
+        )
+    return replace(NAMED["W_1"], symbol=f"W_{where}", note=note)

@@ -8,12 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from attn_xl.errors import AttnXlError, InputError
+from attn_xl.models.steps import TARGET
 from attn_xl.settings import Model, Settings
 from attn_xl.tables.left_out import quoted_argument
 from attn_xl.tables.roles import weight_name
 from attn_xl.tables.survey import Tables
-
-from .loss_steps import TARGET
 
 _HEAD = re.compile(r"(?:.*\.)?[Wb]_[QKV]_(\d+)")
 _LAYER = re.compile(r"(?:Enc|Dec)(\d+)\..*")

@@ -17,11 +17,11 @@ from attn_xl.tables.survey import Table, Tables
 from attn_xl.tables.written.record import entered_name
 from attn_xl.text import count, listed
 
-from . import recurrent_steps, steps
+from . import steps
 from .attention import Weights
 
 READABLE = (-1.0, -0.5, 0.0, 0.5, 1.0)
-_MADE_UP = {steps.GAMMA: 1.0, steps.BETA: 0.0, recurrent_steps.H_0: 0.0, recurrent_steps.C_0: 0.0}
+_MADE_UP = {steps.GAMMA: 1.0, steps.BETA: 0.0, steps.H_0: 0.0, steps.C_0: 0.0}
 """Scale and shift of a norm without learned weights; the state before the first word."""
 _LETTERS = {steps.W_1: "h", steps.W_2: "f"}
 """Prefixes of column labels that are not the last letter of the weights' name."""
@@ -195,7 +195,7 @@ class SheetWeights(Weights):
             if table and table.turned:
                 note = " ".join([note, steps.TURNED])
             if table is None and step.symbol in self._biases:
-                note = " ".join([note, recurrent_steps.MADE_UP_BIAS])
+                note = " ".join([note, steps.MADE_UP_BIAS])
             # A table that all layers share belongs to none of them, but may be that of one head.
             owners = (part, part.head_alone, WHOLE)
             owner = next((p for p in owners if p.name(step.symbol).casefold() == key.casefold()), None)

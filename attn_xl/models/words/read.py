@@ -8,9 +8,9 @@ The placeholders in braces are those of `Step` and `Recipe`.
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from attn_xl.graph.step import Recipe, Step
@@ -21,30 +21,27 @@ else:
     import tomli as tomllib
 
 
-def read_words(name: str, *known: ModuleType) -> dict[str, Any]:
-    """The steps and recipes of a file of this folder, by name.
+def read_words(
+    *names: str, recipes: Mapping[str, Recipe] | None = None, steps: Mapping[str, Step] | None = None
+) -> dict[str, Any]:
+    """The steps or recipes of files of this folder, by name.
 
     Args:
-        name: the name of the file, without `.toml`.
-        known: the modules whose steps and recipes it may refer to; one may be named before a dot.
+        names: the names of the files, without `.toml`; a later one may refer to those before it.
+        recipes, steps: those that they may refer to besides.
     """
     found: dict[str, Any] = {}
-
-    def lookup(reference: str) -> Any:
-        module, _, last = reference.rpartition(".")
-        homes = [vars(one) for one in known if one.__name__.endswith(module)]
-        return next(home[last] for home in (*([found] if not module else []), *homes) if last in home)
-
-    text = Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8")
-    for key, entry in tomllib.loads(text).items():
-        if "do" in entry:
-            found[key] = Recipe(**entry)
-            continue
-        base = lookup(entry.pop("like")) if "like" in entry else Step("")
-        recipe = entry.get("recipe", base.recipe)
-        if isinstance(recipe, dict):
-            recipe = Recipe(**recipe)
-        elif isinstance(recipe, str):
-            recipe = lookup(recipe) if recipe else None
-        found[key] = replace(base, **{**entry, "recipe": recipe})
+    for name in names:
+        text = Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8")
+        for key, entry in tomllib.loads(text).items():
+            if recipes is None:
+                found[key] = Recipe(**entry)
+                continue
+            base = {**(steps or {}), **found}[entry.pop("like")] if "like" in entry else Step("")
+            recipe = entry.get("recipe", base.recipe)
+            if isinstance(recipe, dict):
+                recipe = Recipe(**recipe)
+            elif isinstance(recipe, str):
+                recipe = recipes[recipe] if recipe else None
+            found[key] = replace(base, **{**entry, "recipe": recipe})
     return found

@@ -15,7 +15,7 @@ from attn_xl.graph.node import Node, referred_to
 from attn_xl.graph.recompute import Entered, follows, recompute
 from attn_xl.models import recipes
 from attn_xl.models.computation import Computation
-from attn_xl.models.learning_steps import MINUS, PLUS
+from attn_xl.models.steps import MINUS, PLUS
 from attn_xl.workbook.layout.layout import Blanks, Layout
 from attn_xl.workbook.layout.placed import Block
 

@@ -10,7 +10,7 @@ from typing import Any
 from attn_xl.errors import CallError, InputError, nearest
 from attn_xl.graph.node import Graph
 from attn_xl.graph.step import Step
-from attn_xl.models import encoder_steps, recurrent_steps, steps
+from attn_xl.models import steps
 from attn_xl.models.build import attend
 from attn_xl.models.unused import UnusedWeights
 from attn_xl.settings import SETTINGS, Settings
@@ -152,10 +152,7 @@ def fill_file(
 
 def _steps() -> Iterator[Step]:
     """The steps whose titles are read as they are spelled here."""
-    for module in (steps, encoder_steps, recurrent_steps):
-        for step in module.NAMED.values():
-            if isinstance(step, Step) and not step.helper:
-                yield step
+    return (step for step in steps.OF_MODELS.values() if not step.helper)
 
 
 def _spelled(step: Step) -> list[str]:

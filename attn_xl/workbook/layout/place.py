@@ -12,8 +12,8 @@ from attn_xl.models import steps
 from attn_xl.models.computation import Computation, sentence_of
 from attn_xl.models.formula_words import formula_of
 from attn_xl.models.influence import JACOBIAN, JACOBIAN_NOTE
-from attn_xl.models.learning_steps import AFTER, BEFORE, LEARNED_NOTE, MOVED
 from attn_xl.models.parts import chosen_parts
+from attn_xl.models.steps import AFTER, BEFORE, LEARNED_NOTE, MOVED
 from attn_xl.settings import COMPARE, OVERVIEW
 from attn_xl.spreadsheets.addresses import (
     MAX_COLUMNS,

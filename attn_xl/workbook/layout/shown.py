@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from attn_xl.graph.step import Step
-from attn_xl.models import loss_steps, steps
+from attn_xl.models import steps
 from attn_xl.models.compare_models import DISTANCE
 from attn_xl.models.influence import INFLUENCE
 from attn_xl.models.learning import LEARNING
-from attn_xl.models.learning_steps import AFTER, BEFORE, MOVED
+from attn_xl.models.steps import AFTER, BEFORE, MOVED
 from attn_xl.text import distinct
 
 from .layout import Layout
@@ -121,9 +120,9 @@ def _result(own: Sequence[Block], by_word: Sequence[Block]) -> list[Panel]:
         if block.node.is_step(steps.PROBABILITIES):
             return [Panel("best" if block.place.columns > BEST else "share", [[block]])]
     for block in own:
-        if block.node.is_step(loss_steps.CLASS_PROBABILITIES):
+        if block.node.is_step(steps.CLASS_PROBABILITIES):
             return [Panel("row", [[block]])]
-    losses = {step.symbol for step in loss_steps.NAMED.values() if isinstance(step, Step)}
+    losses = {step.symbol for step in steps.OF_LOSSES.values()}
     values = [b for b in by_word if b.node.role == "value" and not b.node.texts and not b.node.sheet]
     values = [b for b in values if b.node.step is None or b.node.step.symbol not in losses]
     outputs = [b for b in values if b.node.is_step(steps.OUTPUT) and not b.node.part.head]

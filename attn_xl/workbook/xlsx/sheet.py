@@ -16,8 +16,7 @@ from openpyxl.worksheet.hyperlink import Hyperlink
 from openpyxl.worksheet.pagebreak import Break
 from openpyxl.worksheet.properties import PageSetupProperties
 
-from attn_xl.models.learning_steps import MOVED
-from attn_xl.models.steps import POSITIONS
+from attn_xl.models.steps import MOVED, POSITIONS
 from attn_xl.records import changed
 from attn_xl.spreadsheets.addresses import (
     MAX_LITERAL,
