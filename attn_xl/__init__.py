@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from attn_xl.models.softmax import softmax
     from attn_xl.tables.read import read_tables
     from attn_xl.tables.survey import Table, Tables
-    from attn_xl.tables.vectors.word_vectors import read_vectors
+    from attn_xl.tables.vectors import read_vectors
     from attn_xl.views.explanation import Explanation, explain
     from attn_xl.views.terminal import show
 
@@ -52,7 +52,7 @@ _HOMES = {
     "tables.read": ("read_tables",),
     "tables.survey": ("Table", "Tables"),
     "views.terminal": ("show",),
-    "tables.vectors.word_vectors": ("read_vectors",),
+    "tables.vectors": ("read_vectors",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

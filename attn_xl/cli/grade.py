@@ -104,7 +104,7 @@ def _is_earlier_output(path: Path, targets: Sequence[Path]) -> bool:
         return False
     if path.suffix.lower() == ".csv":
         return True
-    from attn_xl.tables.written.written_book import WrittenBook
+    from attn_xl.tables.written import WrittenBook
     from attn_xl.teaching.grading.results import is_grades
 
     try:

@@ -77,7 +77,7 @@ def learn(
     with writing(weights_out) if weights_out else nullcontext() as temporary:  # both files or none
         if temporary is not None:
             from attn_xl.models.answers import take_target
-            from attn_xl.tables.written.record import model_lines
+            from attn_xl.tables.written import model_lines
             from attn_xl.workbook.write_input import write_tables
 
             weights = {**not_learned(computation), **tables.weights, **trained(computation)}

@@ -64,7 +64,7 @@ def vectors(
     if pca is not None and pca < 1:
         raise CallError(f"--pca is {pca}; it takes a whole number of at least 1.")
     _check_output(file, output, force)
-    from attn_xl.tables.vectors.word_vectors import read_vectors, split_words
+    from attn_xl.tables.vectors import read_vectors, split_words
 
     sentences = [text.split() for text in sentence] if sentence else [split_words(file, words or ())]
     wanted = list(dict.fromkeys(word for words_of_one in sentences for word in words_of_one))
@@ -94,7 +94,7 @@ def _write(table: Table, sentences: dict[str, list[str]], pca: int | None, path:
     """Write the workbook and return a summary of its contents."""
     if pca is None:
         from attn_xl.tables.survey import Tables
-        from attn_xl.tables.vectors.word_vectors import rows_of
+        from attn_xl.tables.vectors import rows_of
         from attn_xl.workbook.write_input import write_tables
 
         tables = {name: rows_of(table, words) for name, words in sentences.items()} or {"Words": table}

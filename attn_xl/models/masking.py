@@ -13,7 +13,7 @@ from attn_xl.graph.matrix import Matrix, given_step
 from attn_xl.graph.step import Part, Step
 from attn_xl.settings import CELLS, OPTIONS, OVERVIEW, Normalize, Settings
 from attn_xl.tables.survey import Table, Tables
-from attn_xl.tables.written.record import drawn_before
+from attn_xl.tables.written import drawn_before
 
 from . import steps
 from .attention import Attending, Dropout, attention_mask

@@ -14,7 +14,7 @@ from attn_xl.graph.matrix import Matrix, foreseeing, given_step
 from attn_xl.graph.node import inside
 from attn_xl.graph.step import WHOLE, Part, Step
 from attn_xl.tables.survey import Table, Tables
-from attn_xl.tables.written.record import entered_name
+from attn_xl.tables.written import entered_name
 from attn_xl.text import count, listed
 
 from . import steps

@@ -12,10 +12,9 @@ from attn_xl.errors import CallError, InputError
 
 from .addresses import MAX_COLUMNS, MAX_ROWS, address, split_address
 from .metadata import Marks
-from .numerals import NOT_STORED, ErrorValue
+from .numerals import NOT_STORED, OLE, ErrorValue, Grid, values
+from .ooxml import DAMAGED, content_of, damaged, unpacked
 from .text_files import check_size, decoded, is_text, read_text
-from .unpack import DAMAGED, content_of, damaged, unpacked
-from .values import OLE, Grid, values
 
 MOST_SPANNED = 10_000_000
 MOST_REPEATED = 2_000_000

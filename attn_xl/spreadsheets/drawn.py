@@ -18,8 +18,7 @@ from attn_xl.settings import LABELS, SETTINGS
 from .addresses import Corners, address, parse_area, split_address
 from .book import Book, book_of
 from .formulas import WIDTH, Formula, formulas_in
-from .ooxml import Malformed, Package, parse, tag_of
-from .unpack import DAMAGED, content_of, damaged
+from .ooxml import DAMAGED, Malformed, Package, content_of, damaged, parse, tag_of
 
 ROW = re.compile(rb"<((?:\w+:)?)row\b([^>]*?)(/>|>(.*?)</(?:\w+:)?row>)", re.DOTALL)
 """A row of a sheet: the prefix of its tags, its attributes, and its cells."""

@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .addresses import MAX_COLUMNS, MAX_ROWS, REFERENCE, Corners, split_address, unquoted
-from .ooxml import Malformed, Package, new_parser
-from .unpack import DAMAGED
+from .ooxml import DAMAGED, Malformed, Package, new_parser
 
 WIDTH = MAX_COLUMNS
 """A cell's key is row * WIDTH + column - 1: one number that sorts by row, then by column."""

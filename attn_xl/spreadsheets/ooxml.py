@@ -1,19 +1,23 @@
-"""Reads the structure of Office Open XML packages, whichever program wrote them: parts and
-relationships, the workbook's sheets and names, shared strings. Other modules read the cells.
-
-Parts are located through their relationships, wherever a program puts them. Names of tags and
-attributes come without namespaces, because Strict Open XML uses different ones.
-"""
+"""The parts of a spreadsheet file: unpacked with limits, and parsed as XML."""
 
 from __future__ import annotations
 
+import io
 import posixpath
+import sys
 import zipfile
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 from xml.parsers import expat
+
+from attn_xl.errors import InputError
+from attn_xl.outputs import no_such_file
+from attn_xl.text import shortened
 
 Attributes = dict[str, str]
 Relations = dict[str, tuple[str, str]]
@@ -156,3 +160,149 @@ def new_parser() -> Any:
 def local(name: str) -> str:
     """A name without its namespace."""
     return name[name.rfind(" ") + 1 :]
+
+
+MOST_BYTES = 500_000_000
+"""Bytes of a file; an endless one is read no further."""
+MOST_PARTS = 10_000
+MOST_UNPACKED = 2_000_000_000
+"""Bytes that all parts of a package may have together when unpacked."""
+MOST_TIMES, FROM = 100, 30_000_000
+"""Compression ratio and size in bytes: larger parts with a higher ratio are rejected. A sheet of zeros
+has a ratio of 13."""
+DAMAGED = (zipfile.BadZipFile, zlib.error, RuntimeError, ValueError, OSError, EOFError)
+_PIECE = 1 << 16
+
+
+def content_of(path: Path) -> bytes:
+    """The bytes of a file; `-` is standard input.
+
+    Raises:
+        InputError: if the file cannot be read, or is empty.
+    """
+    standard = str(path) == "-"
+    shown = "standard input" if standard else path
+    try:
+        if standard and sys.stdin is None:
+            raise OSError("it is closed")
+        with nullcontext(sys.stdin.buffer) if standard else path.open("rb") as stream:
+            content = stream.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        raise no_such_file(path) from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: is a folder, not a spreadsheet.") from None
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{shown}: cannot be read ({reason}).") from None
+    if not content:
+        raise InputError(f"{shown}: the file is empty.")
+    if len(content) > MOST_BYTES:
+        raise InputError(f"{shown}: has more than {MOST_BYTES // 1_000_000} MB. Use a smaller file.")
+    return content
+
+
+def damaged(path: Path, detail: str = "") -> InputError:
+    """The error for a file that cannot be parsed.
+
+    Args:
+        detail: what is wrong with the file, in the user's terms.
+    """
+    line = shortened(" ".join(detail.split()), 120)
+    why = f" ({line})" if line else ""
+    return InputError(
+        f"{path}: is damaged or not a spreadsheet{why}. Open it in a spreadsheet program and "
+        "save it again as .xlsx."
+    )
+
+
+def unpacked(
+    path: Path, content: bytes, wanted: Callable[[str], bool] = lambda _: False
+) -> dict[str, bytes]:
+    """Unpack every part of a package, checking its declared size, and return the wanted parts.
+
+    Later readers may rely on the sizes: a small file that unpacks to gigabytes is rejected here.
+
+    Args:
+        path: the file, as error messages name it; content: its bytes.
+        wanted: whether to return the part with a given name.
+
+    Raises:
+        InputError: if the package or a part is damaged, password-protected, or too large unpacked.
+    """
+    parts: dict[str, bytes] = {}
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            entries = archive.infolist()
+            _check_sizes(path, entries)
+            for entry in entries:
+                pieces = _pieces(path, archive, entry, content)
+                if wanted(entry.filename):
+                    parts[entry.filename] = b"".join(pieces)
+                else:
+                    for _ in pieces:
+                        pass
+    except DAMAGED:
+        raise damaged(path, "its list of parts cannot be read") from None
+    return parts
+
+
+def _check_sizes(path: Path, entries: list[zipfile.ZipInfo]) -> None:
+    if len(entries) > MOST_PARTS:
+        raise InputError(
+            f"{path}: has {len(entries):,} parts; at most {MOST_PARTS:,} are read. Save it again in a "
+            "spreadsheet program."
+        )
+    if sum(entry.file_size for entry in entries) > MOST_UNPACKED:
+        raise InputError(
+            f"{path}: is larger than {MOST_UNPACKED / 1e9:g} GB when unpacked. Delete the data you do "
+            "not need and save it again."
+        )
+    for entry in entries:
+        if entry.flag_bits & 1:
+            raise InputError(
+                f"{path}: is protected by a password. Open it in a spreadsheet program, remove the "
+                "password and save it."
+            )
+        if entry.file_size > FROM and entry.file_size > MOST_TIMES * entry.compress_size:
+            raise InputError(
+                f"{path}: contains {entry.file_size / 1e6:.0f} MB compressed to "
+                f"{entry.compress_size / 1e6:.1f} MB, which no table does. Copy the table into a new "
+                "file."
+            )
+
+
+def _pieces(
+    path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, content: bytes
+) -> Iterator[bytes]:
+    """Decompress a part in pieces, up to its declared size."""
+    size = checksum = 0
+    try:
+        archive.open(entry).close()  # checks the part's header against the list of parts
+        start = entry.header_offset
+        lengths = content[start + 26 : start + 30]
+        start += 30 + int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little")
+        packed = memoryview(content)[start : start + entry.compress_size]
+        for piece in _inflated(packed) if entry.compress_type == zipfile.ZIP_DEFLATED else (packed,):
+            size += len(piece)
+            if size > entry.file_size:
+                break
+            checksum = zlib.crc32(piece, checksum)
+            yield bytes(piece)
+        intact = (size, checksum) == (entry.file_size, entry.CRC)
+    except DAMAGED:
+        intact = False
+    if not intact:
+        raise damaged(path, f"its part {shortened(entry.filename, 60)!r} is incomplete or corrupt")
+
+
+def _inflated(packed: memoryview) -> Iterator[bytes]:
+    stream = zlib.decompressobj(-15)
+    for start in range(0, len(packed), _PIECE):
+        rest = bytes(packed[start : start + _PIECE])
+        while rest and not stream.eof:
+            yield stream.decompress(rest, 16 * _PIECE)
+            rest = stream.unconsumed_tail
+        if stream.eof:
+            return
+    while not stream.eof and (last := stream.decompress(b"", 16 * _PIECE)):
+        yield last

@@ -13,14 +13,14 @@ from attn_xl.errors import InputError
 from attn_xl.spreadsheets.addresses import Place, address
 from attn_xl.spreadsheets.book import Book
 from attn_xl.spreadsheets.formulas import formulas_in
+from attn_xl.spreadsheets.metadata import ods_formulas
 from attn_xl.spreadsheets.numerals import NumberText, is_number
-from attn_xl.spreadsheets.ods import ods_formulas
 from attn_xl.text import clean, count, listed
 
-from .boxes import DECORATION, Grid, is_blank, kind_of
 from .formula_attention import Attention, Role, Tracing, find_attention, given_attention, settle
 from .formula_blocks import MOST_FORMULAS, Span
 from .labels import Table, table_at
+from .regions import DECORATION, Grid, is_blank, kind_of
 from .roles import Found
 
 NOT_READ = "the attention that the formulas compute does not read it"

@@ -16,11 +16,10 @@ from attn_xl.spreadsheets.book import Book
 from attn_xl.spreadsheets.metadata import Area, Cells
 from attn_xl.text import clean, listed, shortened
 
-from .boxes import Box, Grid, Places
 from .by_formulas import NOT_READ, RESULT, ByFormulas
 from .labels import LabelsOnlyError, Table, described, numbers_in, read_region
 from .pytorch import is_title_of_parameter, may_be_cut, parameter_of, whole_name
-from .regions import Region, find_regions
+from .regions import Box, Grid, Places, Region, find_regions
 from .roles import Found, inputs_like, is_matrix_name, pick, weight_label, weight_name
 
 UNKNOWN = "its name looks like that of weights, but attn-xl does not know it"

@@ -12,14 +12,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from attn_xl.spreadsheets.addresses import letters, quoted
-from attn_xl.spreadsheets.blocks.blocks import FormulaBlock, blocks
-from attn_xl.spreadsheets.blocks.lookup import Box, Lookup
-from attn_xl.spreadsheets.blocks.templates import Forms, Template
+from attn_xl.spreadsheets.blocks import Box, Forms, FormulaBlock, Lookup, Template, blocks, rectangles
 from attn_xl.spreadsheets.formulas import FormulaBook, SheetCells
-from attn_xl.spreadsheets.ranges import rectangles
 
-from .boxes import Places
-from .regions import check_number
+from .regions import Places, check_number
 
 Axis = Literal["rows", "columns"]
 Corners = tuple[int, int, int, int]

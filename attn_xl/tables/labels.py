@@ -24,8 +24,17 @@ from attn_xl.spreadsheets.numerals import (
 )
 from attn_xl.text import clean, shortened
 
-from .boxes import DECORATION, NUMBER_TEXT, TEXT, Grid, is_blank, kind_of
-from .regions import LABEL_HEADINGS, TURNED_HEADINGS, Region
+from .regions import (
+    DECORATION,
+    LABEL_HEADINGS,
+    NUMBER_TEXT,
+    TEXT,
+    TURNED_HEADINGS,
+    Grid,
+    Region,
+    is_blank,
+    kind_of,
+)
 
 _LIST = re.compile(r"\s*\[[-+0-9.eE\s]+([,;][-+0-9.eE\s]+)*\]\s*")
 

@@ -11,8 +11,8 @@ from attn_xl.spreadsheets.addresses import Place, address, parse_area, quoted
 from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet
 from attn_xl.text import clean
 
-from .boxes import Grid
 from .frames import Cells, Title, step_called, titles_of
+from .regions import Grid
 from .roles import weight_label
 from .step_names import SPELLINGS, step_named
 

@@ -12,15 +12,12 @@ from typing import Any
 from attn_xl.errors import CallError, InputError, nearest
 from attn_xl.outputs import no_such_file
 from attn_xl.spreadsheets.book import Book, read_book
-from attn_xl.tables.written.record import chosen_lines, read_record
-from attn_xl.tables.written.reopen import reopened
-from attn_xl.tables.written.written_book import WrittenBook
 
 from .find import SheetFound
-from .left_out import LeftOut, without_option
 from .pytorch import says_weights
 from .roles import WordsIn, weight_label
-from .survey import Survey, Table, Tables, survey_book
+from .survey import LeftOut, Survey, Table, Tables, survey_book, without_option
+from .written import WrittenBook, chosen_lines, read_record, reopened
 
 
 def read_tables(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from attn_xl.errors import CallError, InputError
+from attn_xl.errors import CallError, InputError, nearest
 from attn_xl.labelled import first_and_last
 from attn_xl.settings import INFLUENCES, LABELS, OVERVIEW, SETTINGS
 from attn_xl.spreadsheets.addresses import unique
@@ -18,7 +19,6 @@ from attn_xl.spreadsheets.numerals import ErrorValue, as_text
 from attn_xl.text import clean, listed
 from attn_xl.text import plain as on_a_line
 
-from .boxes import Grid, is_blank
 from .by_formulas import (
     ByFormulas,
     attentions_to_compute,
@@ -28,23 +28,106 @@ from .by_formulas import (
     ranges_of_weights,
     read_by_formulas,
 )
-from .find import (
-    UNKNOWN,
-    SheetFound,
-    add_labelled,
-    asked_ranges,
-    known_sheet,
-    tables_of_sheet,
-)
+from .find import UNKNOWN, SheetFound, add_labelled, asked_ranges, known_sheet, tables_of_sheet
 from .formula_attention import Attention
 from .formula_blocks import Span
 from .frames import Cells, direction, titles_of
 from .labels import Table, described
-from .left_out import LEFT_OUT, LeftOut, quoted_argument, without_option, without_setting
 from .own_names import called_on
 from .pytorch import parameter_of, parts_of, says_weights, weights_of_parameters
+from .regions import Grid, is_blank
 from .roles import BY_DEFAULT, Found, WordsIn, to_turn, weight_label, words_of
 from .step_names import step_named
+
+LEFT_OUT = "left out by --without"
+SETTING = "without"
+
+
+def without_option(without: str | Sequence[str]) -> list[str]:
+    """The names given with --without; each text may hold several, separated by commas."""
+    given = [without] if isinstance(without, str) else without
+    return [name.strip() for text in given for name in text.split(",") if name.strip()]
+
+
+def without_setting(settings: dict[str, Any]) -> list[str]:
+    """The names that the sheet `Settings` leaves out. Removes them from `settings`, because they are
+    not an option of the model."""
+    keys = [key for key in settings if key.strip().lstrip("-").casefold() == SETTING]
+    return [name for key in keys for name in without_option(str(settings.pop(key)))]
+
+
+class LeftOut:
+    """The names to leave out: weights (`W_1`), all weights of a layer (`Enc2`), parameters
+    (`layers.1.linear1.weight`, `layers.1`), or sheets."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = list(dict.fromkeys(names))
+        self._found: set[str] = set()
+
+    def names_sheet(self, sheet: str) -> bool:
+        """Whether the whole sheet is left out."""
+        return self._any([sheet])
+
+    def tables(self, sheets: Sequence[SheetFound]) -> None:
+        """Mark the tables that are left out.
+
+        Raises:
+            CallError: if a name matches nothing.
+        """
+        known: dict[str, None] = {}
+        for sheet in sheets:
+            for i, f in enumerate(sheet.found):
+                names = _names_of(f)
+                known.update(dict.fromkeys(names[:1]))
+                if self._any(names):
+                    sheet.found[i] = replace(f, use="", why=LEFT_OUT)
+            if sheet.found and all(f.why == LEFT_OUT for f in sheet.found):
+                sheet.trouble = None
+        self.check(known or [sheet.name for sheet in sheets])
+
+    def without(self, weights: Mapping[str, Any]) -> dict[str, Any]:
+        """The weights that are not left out, by name.
+
+        Raises:
+            CallError: if a name matches nothing.
+        """
+        kept = {name: weight for name, weight in weights.items() if not self._any([name])}
+        self.check(weights)
+        return kept
+
+    def check(self, known: Iterable[str]) -> None:
+        """Check that every name matched something.
+
+        Raises:
+            CallError: if a name matched nothing; the message suggests the nearest known name.
+        """
+        for name in self._names:
+            if name not in self._found:
+                raise CallError(f"--without: there are no weights {name!r}. {nearest(name, known)}")
+
+    def _any(self, names: Iterable[str]) -> bool:
+        folded = [name.casefold() for name in names]
+        matched = [
+            name
+            for name in self._names
+            if any(f == name.casefold() or f.startswith(f"{name.casefold()}.") for f in folded)
+        ]
+        self._found.update(matched)
+        return bool(matched)
+
+
+def _names_of(f: Found) -> list[str]:
+    """The names by which a table can be left out; sentences go only by the name of their sheet."""
+    if f.use == "sentence":
+        return []
+    names = [f.name, f.parameter] if f.use else [text for text, _ in f.names[:1]]
+    return [name for name in names if name]
+
+
+def quoted_argument(name: str) -> str:
+    """A name quoted for the shell."""
+    return shlex.quote(name)
+
 
 __all__ = ["Survey", "Table", "Tables", "survey_book"]
 

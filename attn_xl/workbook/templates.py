@@ -14,7 +14,7 @@ from typing import Any
 
 from attn_xl.errors import CallError, InputError
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, MAX_ROWS
-from attn_xl.spreadsheets.unpack import content_of, unpacked
+from attn_xl.spreadsheets.ooxml import content_of, unpacked
 
 DEFAULT = "article"
 MATRIX = "Matrix"

@@ -12,7 +12,7 @@ from openpyxl.cell.cell import ERROR_CODES
 
 from attn_xl.errors import InputError
 from attn_xl.spreadsheets.addresses import split_address
-from attn_xl.spreadsheets.values import quiet
+from attn_xl.spreadsheets.numerals import quiet
 
 SMALLEST = 2.2250738585072014e-308
 """The smallest normal float64: smaller numbers lose digits, and some programs make them 0."""

@@ -21,7 +21,7 @@ from attn_xl.errors import AttnXlError, CallError, InputError
 from attn_xl.labelled import MissingLibraryError
 from attn_xl.tables.checkpoints import checkpoint, tokenizer
 from attn_xl.tables.checkpoints.checkpoint import Checkpoint
-from attn_xl.tables.checkpoints.config_keys import NO_EFFECT
+from attn_xl.tables.checkpoints.families import NO_EFFECT
 from attn_xl.tables.checkpoints.safetensors import LONGEST_HEADER, Tensors
 
 DATA = ROOT / "tests" / "data" / "checkpoints"

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from attn_xl import read_tables
 from attn_xl.spreadsheets.numerals import NumberText
-from attn_xl.tables import boxes
-from attn_xl.tables.boxes import kinds
+from attn_xl.tables import regions
 from attn_xl.tables.read import survey
-from attn_xl.tables.regions import find_regions
+from attn_xl.tables.regions import find_regions, kinds
 from attn_xl.tables.roles import is_matrix_name, weight_label
 
 NOTES = st.sampled_from(
@@ -175,9 +174,17 @@ def test_many_scattered_numbers_take_no_time() -> None:
 @pytest.mark.parametrize("blanks", [0, 3, 40])
 def test_what_a_cell_is_however_many_are_blank(blanks: int) -> None:
     row = [1.5, "", "word", " ", NumberText(2.0, "2"), "3,5", "→", True, None, 7]
-    kinds_of = [boxes.NUMBER, 0, boxes.TEXT, 0, boxes.NUMBER, boxes.NUMBER_TEXT, boxes.DECORATION]
-    expected = [*kinds_of, boxes.OTHER, 0, boxes.NUMBER]
-    found = boxes.kinds([row + [""] * blanks, [], [""] * blanks + row])
+    kinds_of = [
+        regions.NUMBER,
+        0,
+        regions.TEXT,
+        0,
+        regions.NUMBER,
+        regions.NUMBER_TEXT,
+        regions.DECORATION,
+    ]
+    expected = [*kinds_of, regions.OTHER, 0, regions.NUMBER]
+    found = regions.kinds([row + [""] * blanks, [], [""] * blanks + row])
     assert found[0].tolist() == expected + [0] * blanks
     assert found[2].tolist() == [0] * blanks + expected
     assert not found[1].any()
@@ -187,5 +194,5 @@ def test_a_sheet_of_five_million_blank_cells_is_looked_at_in_a_second() -> None:
     """Measured in processor time: 0.3 s; kind by kind it took 3 s."""
     grid = [["", 1.5, *[""] * 16_000] for _ in range(300)]
     begun = process_time()
-    assert (boxes.kinds(grid) == boxes.NUMBER).sum() == 300
+    assert (regions.kinds(grid) == regions.NUMBER).sum() == 300
     assert process_time() - begun < 1.5

@@ -17,8 +17,7 @@ import attn_xl
 from attn_xl.errors import InputError
 from attn_xl.models.computation import Computation
 from attn_xl.settings import CELLS, Arrangement, Settings
-from attn_xl.tables.written.reopen import ENTER, Reopened, reopened
-from attn_xl.tables.written.written_book import WrittenBook
+from attn_xl.tables.written import ENTER, Reopened, WrittenBook, reopened
 from attn_xl.workbook.layout.settings_sheet import table_digest
 from attn_xl.workbook.write import write_workbook
 

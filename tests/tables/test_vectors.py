@@ -25,9 +25,8 @@ from attn_xl import CallError, InputError, read_vectors
 from attn_xl.cli.command import spread_words
 from attn_xl.cli.main import main
 from attn_xl.models.principal_components import components
+from attn_xl.tables import vectors
 from attn_xl.tables.survey import Table
-from attn_xl.tables.vectors import byte_blocks as vector_blocks
-from attn_xl.tables.vectors import vector_files
 from attn_xl.workbook.layout.components_sheet import MOST_POINTS, components_layout
 from attn_xl.workbook.write import write_layout
 
@@ -130,7 +129,7 @@ def test_words_with_spaces_and_other_letters(file: File) -> None:
 
 def test_a_word_with_a_space_is_one_if_the_file_has_it_so(run: Run, file: File) -> None:
     path = file(b"new 1 2\nyork 3 4\nnew york 5 6\nat the end 7 8\n")
-    assert [*vector_files.VectorFile(path).words()] == ["new", "york", "new york", "at the end"]
+    assert [*vectors.VectorFile(path).words()] == ["new", "york", "new york", "at the end"]
     assert run(path, "--words", "york", "new york", "new york.", "--force")[0] == 1
     assert run(path, "--words", "york new", "new york", "--force")[0] == 0
     assert attn_xl.read_tables("words.xlsx").sentences["Words"].rows == ("york", "new", "new york")
@@ -155,7 +154,7 @@ def test_what_comes_after_the_last_word_is_not_read(file: File) -> None:
     seen: list[tuple[int, int]] = []
     read_vectors(path, ["w3"], progress=lambda done, total: seen.append((done, total)))
     size = path.stat().st_size
-    assert 0 < seen[-1][0] <= 2 * vector_blocks.HEAD < size == seen[-1][1]
+    assert 0 < seen[-1][0] <= 2 * vectors.HEAD < size == seen[-1][1]
     cut = gzip.compress(path.read_bytes(), 1, mtime=0)[:-100_000]
     assert read_vectors(file(cut), ["w3"]).values[0, 0] == 3.5
     with pytest.raises(InputError, match="ends too soon"):
@@ -176,7 +175,7 @@ X3 = "the others have 3"
         (b"once upon a time\n", "line 1 is 'once upon a time'"),
         (b"\x00\x01\x02 binary", "is not a file of word vectors"),
         (b"\x80\x04\x95 pickled\n.", "is not a file of word vectors"),
-        (vector_files.FASTTEXT_MODEL + b"\x0c\0\0\0", "is a fastText model; give its .vec"),
+        (vectors.FASTTEXT_MODEL + b"\x0c\0\0\0", "is a fastText model; give its .vec"),
         (b"a 1 2 3\nb 1 2 3\nthe 1 2\n", f"line 3, word 'the': 2 numbers where {X3}"),
         (b"a 1 2 3\nb 1 2 3\nthe 1 2 3 4\n", f"line 3, word 'the': 4 numbers where {X3}"),
         (b"a 1 2 3\nb 1 2 3\nthe\n", f"line 3, word 'the': 0 numbers where {X3}"),

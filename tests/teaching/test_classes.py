@@ -13,7 +13,7 @@ from judges import Editable, stored_formulas
 
 from attn_xl import CallError, InputError, OutputError, read_tables
 from attn_xl.settings import Settings
-from attn_xl.tables.written.record import read_record
+from attn_xl.tables.written import read_record
 from attn_xl.teaching.lessons.answer_key import KEY_COLUMNS, read_key
 from attn_xl.teaching.lessons.blanks import Lesson
 from attn_xl.teaching.lessons.class_lessons import write_class

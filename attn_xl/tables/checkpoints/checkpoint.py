@@ -19,8 +19,7 @@ from attn_xl.tables.labels import Table
 from attn_xl.tables.survey import Tables
 from attn_xl.text import count, listed
 
-from .config_keys import check_keys, check_sizes
-from .families import ALL, FAMILIES, NOT_COMPUTED, REQUIRED, Family, Head, Key
+from .families import ALL, FAMILIES, NOT_COMPUTED, REQUIRED, Family, Head, Key, check_keys, check_sizes
 from .safetensors import Tensors, read_json
 from .tokenizer import Tokenizer, distinct, read_tokenizer
 

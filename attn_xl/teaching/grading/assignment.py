@@ -9,7 +9,7 @@ import numpy as np
 from attn_xl.models.computation import Computation
 from attn_xl.spreadsheets.addresses import Place, address, parse_place
 from attn_xl.spreadsheets.numerals import as_text, is_number
-from attn_xl.tables.written.written_book import WrittenBook
+from attn_xl.tables.written import WrittenBook
 from attn_xl.teaching.lessons.answer_key import Key
 from attn_xl.teaching.lessons.lesson import Made
 from attn_xl.teaching.roster import Student

@@ -11,7 +11,7 @@ import numpy as np
 
 from attn_xl.graph.recompute import follows
 from attn_xl.spreadsheets.addresses import Place, address
-from attn_xl.tables.written.written_book import WrittenBook
+from attn_xl.tables.written import WrittenBook
 from attn_xl.teaching.lessons.blanks import results_of
 from attn_xl.teaching.lessons.pages import COVER, MARK_WIDTH, make_room, row_height
 from attn_xl.text import count, listed

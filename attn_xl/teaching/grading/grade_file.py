@@ -14,9 +14,7 @@ from attn_xl.graph.node import Node, Numbers, walk
 from attn_xl.outputs import SPREADSHEETS, check_output
 from attn_xl.settings import Settings
 from attn_xl.spreadsheets.numerals import as_text
-from attn_xl.tables.written.record import read_record
-from attn_xl.tables.written.reopen import shown_choice, switches
-from attn_xl.tables.written.written_book import WrittenBook
+from attn_xl.tables.written import WrittenBook, read_record, shown_choice, switches
 from attn_xl.teaching.lessons.answer_key import Key, is_key, key_in, read_key
 from attn_xl.teaching.lessons.blanks import results_of
 from attn_xl.teaching.lessons.pages import COVER

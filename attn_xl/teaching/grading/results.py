@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
-from attn_xl.tables.written.written_book import WrittenBook
+from attn_xl.tables.written import WrittenBook
 from attn_xl.text import clean
 
 from .marking import Verdict

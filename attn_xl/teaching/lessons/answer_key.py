@@ -13,9 +13,7 @@ from attn_xl.errors import CallError, InputError
 from attn_xl.settings import Settings
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, address
 from attn_xl.tables.survey import Tables
-from attn_xl.tables.written.record import read_record
-from attn_xl.tables.written.reopen import reopened
-from attn_xl.tables.written.written_book import WrittenBook
+from attn_xl.tables.written import WrittenBook, read_record, reopened
 from attn_xl.teaching.roster import Student
 from attn_xl.text import count
 from attn_xl.workbook.layout.layout import Sheet

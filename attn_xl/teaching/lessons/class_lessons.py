@@ -14,7 +14,7 @@ from attn_xl.outputs import SPREADSHEETS, check_ending, check_output
 from attn_xl.parallel import check_jobs, in_parallel
 from attn_xl.settings import Settings
 from attn_xl.tables.survey import Tables
-from attn_xl.tables.written.written_book import WrittenBook
+from attn_xl.tables.written import WrittenBook
 from attn_xl.teaching.roster import Student, read_roster
 from attn_xl.workbook.arrange import check_sizes
 from attn_xl.workbook.templates import find_template

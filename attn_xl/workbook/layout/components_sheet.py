@@ -12,7 +12,7 @@ from attn_xl.models.plane import DIRECTIONS_STAY
 from attn_xl.models.principal_components import EXPLAINED, NOTES, PROJECTED, Components
 from attn_xl.settings import Settings
 from attn_xl.spreadsheets.addresses import Place
-from attn_xl.tables.written.record import SENTENCE
+from attn_xl.tables.written import SENTENCE
 
 from .compare_sheet import texts_below
 from .layout import FIRST_ROW, HEADER_ROW, Layout, Sheet

@@ -15,7 +15,7 @@ from attn_xl.models.learning import FIRST, LEARNING
 from attn_xl.models.steps import LABELS as LABELS_STEP
 from attn_xl.settings import SETTINGS, Settings
 from attn_xl.spreadsheets.addresses import MAX_TEXT
-from attn_xl.tables.written.record import (
+from attn_xl.tables.written import (
     ANSWERS,
     CONTROLS_LINE,
     GIVEN,

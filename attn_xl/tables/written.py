@@ -1,10 +1,13 @@
-"""Reads back a workbook that attn-xl wrote: its input tables and settings as they are now."""
+"""Reads back a workbook that attn-xl wrote: its record, its tables and settings as they are now.
+
+`workbook/layout/settings_sheet.py` writes the record."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from enum import Enum
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -12,25 +15,162 @@ from typing import Any
 import numpy as np
 
 from attn_xl.errors import CallError, InputError
-from attn_xl.settings import CELLS, OPTIONS, OVERVIEW, SETTINGS, Settings
+from attn_xl.settings import CELLS, OPTIONS, OVERVIEW, SETTINGS, Model, Settings
 from attn_xl.settings import Switch as Asked
 from attn_xl.spreadsheets.addresses import Place, address, parse_place
-from attn_xl.spreadsheets.numerals import is_number
-from attn_xl.tables.survey import Table, Tables
-from attn_xl.text import OFF, ON, shortened
+from attn_xl.spreadsheets.book import Book, read_book
+from attn_xl.spreadsheets.numerals import Grid, as_text, is_number
+from attn_xl.text import OFF, ON, clean, shortened
 
-from .record import (
-    ANSWERS,
-    CONTROLS_LINE,
-    GIVEN,
-    LABELS,
-    NO_CHOICES,
-    SENTENCE,
-    WEIGHTS,
-    drawn_before,
-    read_record,
+from .survey import Table, Tables
+
+NOTE = "How this workbook was made. attn-xl reads it back by these lines: leave them as they are."
+"""The first line of a record."""
+NOT_KEPT = ("controls", "formulas", "random_weights", "hidden", "decimals")
+SENTENCE, WEIGHTS, GIVEN, ANSWERS = "sentence", "weights", "given", "answers"
+KEPT = "kept"
+CONTROLS_LINE, LABELS = "controls", "labels"
+NO_CHOICES = tuple(
+    f"{kind} " for kind in (SENTENCE, WEIGHTS, GIVEN, ANSWERS, KEPT, LABELS, "lesson", "blank")
 )
-from .written_book import WrittenBook
+"""Prefixes of the lines of a record that are not settings."""
+
+
+def drawn_before(number: int) -> str:
+    """The name in the tables for the dropout mask number `number` that a workbook already has; no sheet
+    of an input has such a name."""
+    return f"DropoutMask#{number}"
+
+
+def entered_name(name: str, sentence: str) -> str:
+    """The name in the tables for values entered for a step of a sentence."""
+    return f"{name}@{sentence}"
+
+
+def chosen_lines(settings: Settings) -> Iterator[tuple[str, Any]]:
+    """Yield the settings that differ from their defaults, as lines of a record."""
+    for choice in fields(Settings):
+        value = getattr(settings, choice.name)
+        if choice.name in NOT_KEPT or value == choice.default:
+            continue
+        shown = value.value if isinstance(value, Enum) else value
+        if isinstance(shown, bool):
+            shown = "TRUE" if shown else "FALSE"
+        yield choice.name.replace("_", "-"), shown
+
+
+def model_lines(settings: Settings) -> dict[str, Any]:
+    """The settings of the model itself that differ from their defaults: not of its learning, nor of how
+    it is shown."""
+    own = {"model"}
+    for choice in fields(Settings):
+        general = choice.metadata["models"] == tuple(Model)
+        of_learning = choice.name == "steps" or choice.metadata["needs"] == ("steps",)
+        if not general and not of_learning:
+            own.add(choice.name.replace("_", "-"))
+    return {name: value for name, value in chosen_lines(settings) if name in own}
+
+
+def _is_record(grid: list[list[Any]]) -> bool:
+    """Whether a sheet is a record, in any language: it says so, or has the title and lines of one."""
+    if any(row and row[0] == NOTE for row in grid[:3]):
+        return True
+    lines = [str(row[0]) for row in grid[4:] if row]
+    return bool(grid and grid[0] and grid[0][0] == SETTINGS) and any(
+        line.startswith(NO_CHOICES) for line in lines
+    )
+
+
+def read_record(grids: Mapping[str, list[list[Any]]]) -> list[tuple[str, Any, str]] | None:
+    """The lines (name, value, place) of a `Settings` sheet written by attn-xl; None if there is no
+    such sheet."""
+    grid = grids.get(SETTINGS)
+    if grid is None or not _is_record(grid):
+        return None
+    lines = []
+    for row in grid[4:]:
+        name, value, place = (*row, "", "", "")[:3]
+        if name != "":
+            lines.append((str(name), value, str(place)))
+    return lines
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WrittenBook:
+    """The values of a workbook by sheet, and its defined names.
+
+    Attributes:
+        names: cells by case-folded name; None for names whose cells were deleted.
+    """
+
+    path: Path
+    grids: dict[str, Grid]
+    names: dict[str, Place | None]
+
+    @classmethod
+    def read(cls, path: Path) -> WrittenBook:
+        """Read a workbook of any format.
+
+        Raises:
+            InputError: if it cannot be read.
+        """
+        return cls.of(read_book(path))
+
+    @classmethod
+    def of(cls, book: Book) -> WrittenBook:
+        """Build it from a book that was read."""
+        names = {n.casefold(): parse_place(to) for n, to in book.marks.references().items()}
+        return cls(book.path, book.grids, names)
+
+    def value(self, sheet: str, row: int, column: int) -> Any:
+        """The value of a cell; "" if blank."""
+        grid = self.grids.get(sheet, [])
+        line = grid[row - 1] if 0 < row <= len(grid) else []
+        return line[column - 1] if 0 < column <= len(line) else ""
+
+    def text(self, sheet: str, row: int, column: int) -> str:
+        """The value of a cell as a label."""
+        return clean(as_text(self.value(sheet, row, column)))
+
+    def place(self, name: str, recorded: Place | None) -> tuple[Place | None, bool]:
+        """The cells of a defined name, or else the recorded cells; and whether the name was found."""
+        now = self.names.get(name.casefold()) if name else None
+        if now is not None and now.sheet in self.grids:
+            return now, True
+        return (recorded if recorded and recorded.sheet in self.grids else None), False
+
+    def find(
+        self,
+        name: str,
+        recorded: Place,
+        rows: Sequence[str],
+        columns: Sequence[str],
+        *,
+        labelled: bool = True,
+    ) -> Place | None:
+        """The cells of a matrix: those of its defined name or, without one, those recorded; None if it
+        is not there.
+
+        Args:
+            name: its defined name; recorded: its recorded place; rows, columns: its labels.
+            labelled: whether labels stand beside it and above it.
+        """
+        place, by_name = self.place(name, recorded)
+        if place is None or (place.rows, place.columns) != (recorded.rows, recorded.columns):
+            return None
+        beside, above = self.labels(place)
+        moved = labelled and not by_name and beside != tuple(rows) and above != tuple(columns)
+        return None if moved else place
+
+    def labels(self, place: Place) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The labels to the left of a range and above it."""
+        rows = range(place.row, place.last_row + 1)
+        columns = range(place.column, place.last_column + 1)
+        return (
+            tuple(self.text(place.sheet, row, place.column - 1) for row in rows),
+            tuple(self.text(place.sheet, place.row - 1, column) for column in columns),
+        )
+
 
 Line = tuple[str, Any, str]
 KINDS = (SENTENCE, WEIGHTS, GIVEN)
