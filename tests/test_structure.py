@@ -18,11 +18,11 @@ from attn_xl.graph.step import Step
 
 PACKAGE = ROOT / "attn_xl"
 TOP = {
-    "errors", "choices", "settings", "text", "outputs", "parallel", "labels", "labelled",
-    "html", "records", "console",
+    "errors", "choices", "settings", "text", "outputs", "parallel", "labelled",
+    "records", "console",
 }  # fmt: skip
 MAY_IMPORT = {
-    "graph": {"errors", "text", "labels", "labelled", "html", "records"},
+    "graph": {"errors", "text", "labelled", "records"},
     "spreadsheets": TOP,
     "tables": {"spreadsheets", *TOP},
     "models": {"graph", "tables", "spreadsheets", *TOP},

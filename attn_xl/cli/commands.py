@@ -3,22 +3,217 @@ options are made, only when it is called."""
 
 from __future__ import annotations
 
+import shutil
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from .command import (
-    Command,
-    LayersCommand,
-    ModelsCommand,
-    SentencesCommand,
-    WeightsCommand,
-    WordsCommand,
-)
+from attn_xl.errors import CallError
+
+WORDS = '"WORD ..."'
+"""The placeholder for several words in the help."""
+WIDEST, MOST_LEFT = 100, 24
+"""Columns of a help page, and of the options on its left."""
+METAVARS = {"int": "N", "integer": "N", "float": "X", "path": "FILE"}
+
+
+class Command(TyperCommand):
+    """A command of attn-xl.
+
+    Attributes:
+        several: the options that take several values.
+        joined: whether these form one value, separated by spaces.
+        settings: whether each setting without an option of its own is on or off, by its name.
+    """
+
+    several: tuple[str, ...] = ()
+    joined = False
+    settings: Mapping[str, bool] = {}
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        options = {
+            name: getattr(parameter, "is_flag", False)
+            for parameter in self.params
+            for name in (*parameter.opts, *parameter.secondary_opts)
+            if name.startswith("-")
+        }
+        if "--only" in args and "--step" in options:
+            raise CallError("there is no option --only. Did you mean --step?")
+        once = {
+            name: parameter.opts[0]
+            for parameter in self.params
+            for name in parameter.opts
+            if name in options and not options[name] and not getattr(parameter, "multiple", False)
+        }
+        args = with_set(args, options, self.settings, once)
+        takes_value = {name: name in self.several for name, is_flag in options.items() if not is_flag}
+        return super().parse_args(ctx, spread_words(args, takes_value, joined=self.joined))
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        arguments = [_left(one) for one in self.params if one.param_type_name == "argument"]
+        lines = [f"Usage: {' '.join([ctx.command_path, *arguments, '[OPTIONS]'])}", ""]
+        lines += [*wrapped(self.help or ""), ""]
+        panels: dict[str, list[tuple[str, str]]] = {"": []}
+        for parameter in self.params:
+            named = "Options" if parameter.param_type_name == "option" else ""
+            panel = getattr(parameter, "rich_help_panel", None) or named
+            text = getattr(parameter, "help", None) or ""
+            panels.setdefault(panel, []).append((_left(parameter), text))
+        for panel, rows in panels.items():
+            lines += [f"{panel}:"] * bool(panel) + [*_rows(rows)] + [""] * bool(rows)
+        formatter.write("\n".join([*lines, *wrapped(self.epilog or "")]) + "\n")
+
+
+class ModelsCommand(Command):
+    """A command whose `--models` takes several models."""
+
+    several = ("--models",)
+
+
+class LayersCommand(Command):
+    """A command whose `--layers`, `--heads` and `--rows` take several numbers."""
+
+    several = ("--layers", "--heads", "--rows")
+
+
+class WeightsCommand(Command):
+    """A command whose `--train` takes several weights."""
+
+    several = ("--train",)
+
+
+class WordsCommand(Command):
+    """A command whose `--words` takes several words, each as a separate value."""
+
+    several = ("--words",)
+
+
+class SentencesCommand(WordsCommand):
+    """A command whose `--words` takes several words as one sentence."""
+
+    joined = True
+
+
+def _left(parameter: Any) -> str:
+    """An option or argument as the help page names it."""
+    if parameter.param_type_name == "argument":
+        return str(parameter.metavar)
+    if parameter.secondary_opts:
+        return f"--[no-]{parameter.opts[0].removeprefix('--')}"
+    short_first = ", ".join(sorted(parameter.opts, key=len))
+    is_flag = getattr(parameter, "is_flag", False)
+    metavar = "" if is_flag else parameter.metavar or METAVARS.get(parameter.type.name, "NAME")
+    return f"{short_first} {metavar}".rstrip()
+
+
+def wrapped(text: str, indent: str = "") -> list[str]:
+    """A text in lines as wide as the terminal."""
+    width = min(shutil.get_terminal_size().columns, WIDEST)
+    return textwrap.wrap(
+        text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    )
+
+
+def _rows(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Options on the left, what they do on the right."""
+    left = min(max(len(name) for name, _ in rows), MOST_LEFT) if rows else 0
+    for name, text in rows:
+        lines = wrapped(text, " " * (left + 4))
+        if len(name) <= left and lines:
+            lines[0] = f"  {name:{left}}{lines[0][left + 2 :]}"
+        else:
+            yield f"  {name}"
+        yield from lines
+
+
+def with_set(
+    args: list[str],
+    options: Mapping[str, bool],
+    settings: Mapping[str, bool],
+    once: Mapping[str, str],
+) -> list[str]:
+    """The arguments with `--rotary-base 100` written as `--set rotary-base=100`, for settings without
+    an option of their own.
+
+    Args:
+        options: whether each of the command's own options is a flag, by its name.
+        settings: whether each setting is on or off, by its name.
+        once: the options that take a single value: the first spelling of each.
+
+    Raises:
+        CallError: if one of these is given twice.
+    """
+    made: list[str] = []
+    given_once: set[str] = set()
+    rest = iter(args)
+    for arg in rest:
+        name, equals, value = arg.partition("=")
+        setting = name.removeprefix("--")
+        switched = setting.removeprefix("no-")
+        if arg == "--":
+            return [*made, arg, *rest]
+        if name in once:
+            if once[name] in given_once:
+                raise CallError(f"{name} is given twice, but takes one value. Give it once.")
+            given_once.add(once[name])
+        if name in options or not arg.startswith("--"):
+            made.append(arg)
+            if options.get(name) is False and not equals:
+                made += [one for one in (next(rest, None),) if one is not None]
+        elif settings.get(switched) and not equals:
+            made += ["--set", f"{switched}={'on' if switched == setting else 'off'}"]
+        elif setting in settings:
+            given = value if equals else next(rest, None)
+            made += ["--set", setting if given is None else f"{setting}={given}"]
+        else:
+            made.append(arg)
+    return made
+
+
+def spread_words(args: list[str], takes_value: dict[str, bool], *, joined: bool = False) -> list[str]:
+    """The arguments with `--words a b c` written as `--words a --words b --words c` or, if `joined`, as
+    `--words "a b c"`.
+
+    The words end at the next option. If no other argument can be the file, the last word is the file;
+    a command that joins the words has no file argument.
+
+    Args:
+        takes_value: the options that take a value; True for those that take several words.
+    """
+    spread: list[str] = []
+    option = ""
+    many = value = alone = False
+    last = 0  # index of the last word in `spread`
+    for place, arg in enumerate(args):
+        if arg == "--":
+            return spread + args[place:]
+        if value:
+            spread.append(arg)
+            value = False
+            many = many and not (arg.startswith("-") and arg.strip("-"))  # no word follows --words
+        elif arg.startswith("-") and arg.strip("-"):  # a lone dash is a word
+            name, equals, _ = arg.partition("=")
+            many, option = takes_value.get(name, False), name
+            value = name in takes_value and not equals
+            spread.append(arg)
+        elif many and joined:
+            spread[-1] += f" {arg}"
+        elif many:
+            spread += [option, arg]
+            last = len(spread) - 1
+        else:
+            spread.append(arg)
+            alone = True
+    if last and not alone:
+        del spread[last - 1]
+    return spread
+
 
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 

@@ -51,7 +51,7 @@ def explain(
     Settings.check_call(options)  # report a mistake in the call before reading anything
     computation, settings = compute_file(file, options, reading, sheet, call=call)
     decimals = DECIMALS if settings.decimals is None else settings.decimals
-    from attn_xl.views.explained_row import explained_row
+    from attn_xl.views.explanation import explained_row
 
     if not json and (lines := explained_row(computation, cell, sheet, decimals=decimals)):
         for line in lines:

@@ -16,7 +16,7 @@ from .options import Force, Template
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from attn_xl.teaching.grading.results import Graded
+    from attn_xl.teaching.grading.grades import Graded
 
 
 def grade(
@@ -60,8 +60,7 @@ def grade(
 ) -> int:
     from attn_xl.outputs import check_ending, check_output
     from attn_xl.teaching.grading.grade_class import grade_class, submitted, summary
-    from attn_xl.teaching.grading.grade_text import print_grades
-    from attn_xl.teaching.grading.results import Status
+    from attn_xl.teaching.grading.grades import Status, print_grades
     from attn_xl.workbook.templates import find_template
 
     check_ending(output, ".xlsx", ".csv")
@@ -105,7 +104,7 @@ def _is_earlier_output(path: Path, targets: Sequence[Path]) -> bool:
     if path.suffix.lower() == ".csv":
         return True
     from attn_xl.tables.written import WrittenBook
-    from attn_xl.teaching.grading.results import is_grades
+    from attn_xl.teaching.grading.grades import is_grades
 
     try:
         return is_grades(WrittenBook.read(path))
@@ -114,8 +113,7 @@ def _is_earlier_output(path: Path, targets: Sequence[Path]) -> bool:
 
 
 def _write(graded: Sequence[Graded], target: Path, template_path: Path) -> None:
-    from attn_xl.teaching.grading.grade_sheets import grades_layout
-    from attn_xl.teaching.grading.grade_text import grades_csv
+    from attn_xl.teaching.grading.grades import grades_csv, grades_layout
     from attn_xl.workbook.write import write_layout
 
     if target.suffix.lower() == ".csv":

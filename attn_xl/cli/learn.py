@@ -76,7 +76,7 @@ def learn(
     source = "standard input" if str(file) == "-" else file.name
     with writing(weights_out) if weights_out else nullcontext() as temporary:  # both files or none
         if temporary is not None:
-            from attn_xl.models.answers import take_target
+            from attn_xl.models.losses import take_target
             from attn_xl.tables.written import model_lines
             from attn_xl.workbook.write_input import write_tables
 

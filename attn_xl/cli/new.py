@@ -9,7 +9,7 @@ import typer
 
 from attn_xl.text import listed, say
 
-from .command import WORDS
+from .commands import WORDS
 from .options import Force
 
 

@@ -12,7 +12,7 @@ from attn_xl.errors import CallError
 from attn_xl.settings import Model, Settings
 from attn_xl.text import say
 
-from .command import wrapped
+from .commands import wrapped
 
 
 def settings(

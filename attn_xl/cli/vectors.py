@@ -12,7 +12,7 @@ from attn_xl.errors import CallError
 from attn_xl.outputs import STANDARD_OUTPUT, check_ending, check_output
 from attn_xl.text import listed, say
 
-from .command import WORDS
+from .commands import WORDS
 from .options import Force
 from .progress import progress_bar
 
@@ -100,7 +100,7 @@ def _write(table: Table, sentences: dict[str, list[str]], pca: int | None, path:
         tables = {name: rows_of(table, words) for name, words in sentences.items()} or {"Words": table}
         write_tables(Tables(path, tables, {}), path)
         return _shapes({name: one.shape for name, one in tables.items()})
-    from attn_xl.models.principal_components import components
+    from attn_xl.models.similarity import components
     from attn_xl.workbook.layout.components_sheet import components_layout, explained_text
     from attn_xl.workbook.write import write_layout
 

@@ -27,7 +27,7 @@ from attn_xl.graph.operations.elementwise import sigmoid as sigmoid
 from attn_xl.graph.operations.elementwise import sin as sin
 from attn_xl.graph.operations.elementwise import sqrt as sqrt
 from attn_xl.graph.operations.elementwise import tanh as tanh
-from attn_xl.graph.operations.masks import HIDDEN, Mask
+from attn_xl.graph.operations.masks import HIDDEN, Mask, When
 from attn_xl.graph.operations.positions import Angle, Count, Distance, QuarterTurn, Sinusoid
 from attn_xl.graph.operations.products import Dot
 from attn_xl.graph.operations.reductions import (
@@ -51,7 +51,6 @@ from attn_xl.graph.operations.selection import (
     Repeated,
     Shift,
 )
-from attn_xl.graph.operations.switches import When
 from attn_xl.text import OFF, ON
 
 from .extent import HIDES

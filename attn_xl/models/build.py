@@ -37,7 +37,6 @@ from attn_xl.tables.survey import Table, Tables, heads_told
 from attn_xl.text import listed
 
 from . import steps
-from .answers import Answers, take_target
 from .attention import (
     Attending,
     Cache,
@@ -48,22 +47,19 @@ from .attention import (
     self_attention,
     softmax_alone,
 )
-from .classify import classify
+from .classify import classify, pooled, transformed, unit
 from .computation import Computation
 from .convolution import convolution
 from .generation import Choosing, SameWeights, count_kept, new_word, without_new, word_of
 from .influence import influence
 from .learning import learned
-from .live import Live, described
-from .losses import mean_loss
-from .masking import Scoring
+from .losses import Answers, mean_loss, take_target
+from .masking import Attended, OwnMasks, Scoring
 from .multi_head import PerHead, multi_head_attention
-from .own_masks import Attended, OwnMasks
-from .plane import moves, vectors
+from .parts import Live, described
 from .recurrent import gru, lstm, recurrent, rnn
 from .relative import Alibi, Rotary
-from .sentence_vector import pooled, transformed, unit
-from .similarity import similarity
+from .similarity import moves, similarity, vectors
 from .spread import spread
 from .transformer import (
     NEXT_WORDS,

@@ -12,7 +12,7 @@ from attn_xl.graph.step import WHOLE, Part, Step
 
 from . import recipes, steps
 from .attention import Attending, Weights, projected, scaled_dot_product_attention
-from .live import ALL, Live, enter
+from .parts import ALL, Live, enter
 
 
 def multi_head_attention(

@@ -31,8 +31,8 @@ from attn_xl.text import count
 
 from . import recipes, steps
 from .attention import Attending, Dropout, Weights, dropped, projected
-from .live import ALL, Live, enter
 from .multi_head import multi_head_attention
+from .parts import ALL, Live, enter
 from .softmax import softmax
 
 Sublayer = Callable[[Matrix], Matrix]

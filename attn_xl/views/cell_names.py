@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from attn_xl.errors import CallError, nearest
 from attn_xl.graph.node import Node
-from attn_xl.labels import MOST_LISTED, unambiguous
+from attn_xl.labelled import MOST_LISTED, unambiguous
 from attn_xl.models.computation import Computation
 from attn_xl.settings import OVERVIEW, SETTINGS
 from attn_xl.spreadsheets.addresses import Place, address, parse_place, quoted

@@ -11,7 +11,7 @@ from weakref import finalize
 from attn_xl.errors import CallError, wrong_type
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.node import Graph, Node, Numbers
-from attn_xl.graph.operation import ATOM, Said, Term, operation_of
+from attn_xl.graph.operation import ATOM, Said, Term, cells_of, operation_of
 from attn_xl.models.computation import Computation, as_computation
 from attn_xl.settings import Settings
 from attn_xl.workbook.arrange import arrange
@@ -338,3 +338,34 @@ def worked_with(
     """
     voice = _Numbers(decimals, most, numbers)
     return _Term(cell.node, voice, names, cell.node).worked(cell.row, cell.column).text
+
+
+def explained_row(
+    computation: Computation, row: str, sheet: str | None, *, decimals: int
+) -> list[str] | None:
+    """The lines that explain a row of a matrix product, `Output[mouse]`: its numbers, and the rows that
+    they are the sum of; None if the text names no row of a product.
+
+    Source: Vaswani et al., "Attention Is All You Need" (2017), equation 1: the output is a weighted sum
+    of the values.
+    """
+    layout = layout_of(computation)
+    names = CellNames(computation, layout, sheet)
+    text = row.strip()
+    try:
+        found = names.find(f"{text.removesuffix(']')}, 1]")[0] if text.endswith("]") else None
+    except CallError:
+        return None
+    if found is None or found.node.operation is None or not operation_of(found.node).is_product:
+        return None
+    node, left = found.node, found.node.parents[0]
+    there = cells_of(node.parents[1])
+    if there is None or there.turned:
+        return None
+    right, block = there.node, layout.blocks[node]
+    weights = left.values[min(found.row, left.shape[0] - 1)]
+    numbers = node.values[found.row]
+    label = node.rows[found.row]
+    terms = (f"{figure(w, decimals)}·{right.name}[{name}]" for w, name in zip(weights, right.rows))
+    shown = (f"{name} {figure(value, decimals)}" for name, value in zip(node.columns, numbers))
+    return [f"{block.name}[{label}]: {', '.join(shown)}", f"  {node.note}", f"  = {' + '.join(terms)}"]

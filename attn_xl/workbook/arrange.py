@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from attn_xl.models import steps
 from attn_xl.models.computation import Computation
-from attn_xl.models.live import FILE_BYTES, OPEN_BYTES, size
+from attn_xl.models.parts import FILE_BYTES, OPEN_BYTES, size
 from attn_xl.settings import Arrangement, Formulas, Model, Settings
 from attn_xl.spreadsheets.addresses import address
 from attn_xl.text import ON

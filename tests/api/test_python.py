@@ -21,8 +21,7 @@ import attn_xl
 from attn_xl import AttnXlError, CallError, Computation, Graph, InputError, Matrix, Settings, attend
 from attn_xl.cli.main import main
 from attn_xl.errors import ShapeError, WrongTypeError
-from attn_xl.labelled import MissingLibraryError
-from attn_xl.labels import LabelError, PositionError
+from attn_xl.labelled import LabelError, MissingLibraryError, PositionError
 
 X = np.array([[1.0, 0.0, 2.0], [0.0, 2.0, -1.5], [3.0, 1.0, 0.25]])
 WORDS, DIMS = ("the", "cat", "the"), ("a", "b", "c")

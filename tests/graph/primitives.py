@@ -31,7 +31,7 @@ from attn_xl.graph.operations.elementwise import (
     sqrt,
     tanh,
 )
-from attn_xl.graph.operations.masks import Mask
+from attn_xl.graph.operations.masks import Mask, When
 from attn_xl.graph.operations.positions import Angle, Count, Distance, QuarterTurn, Sinusoid
 from attn_xl.graph.operations.products import Dot, Product, Transpose
 from attn_xl.graph.operations.reductions import (
@@ -59,7 +59,6 @@ from attn_xl.graph.operations.selection import (
     Repeated,
     Shift,
 )
-from attn_xl.graph.operations.switches import When
 
 NAMED: dict[str, Operation] = {
     "Copy": Copy(),

@@ -23,8 +23,7 @@ from attn_xl.graph.extent import HIDES
 from attn_xl.graph.node import referred_to, walk
 from attn_xl.graph.recompute import Entered, recompute
 from attn_xl.models.computation import Computation
-from attn_xl.models.plane import AXES, AXES_APART, DIRECTIONS_STAY
-from attn_xl.models.principal_components import principal_components
+from attn_xl.models.similarity import AXES, AXES_APART, DIRECTIONS_STAY, principal_components
 from attn_xl.settings import Activation, Model, Normalize, Settings
 from attn_xl.teaching.lessons.blanks import results_of
 from attn_xl.workbook.arrange import arrange

@@ -14,7 +14,7 @@ from judges import Editable, differences_ironcalc
 import attn_xl
 from attn_xl.errors import CallError
 from attn_xl.models.computation import Computation
-from attn_xl.models.live import numbers
+from attn_xl.models.parts import numbers
 from attn_xl.models.steps import ALL_OTHERS
 
 TINY = SAMPLES / "tiny-model"

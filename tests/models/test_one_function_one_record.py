@@ -26,7 +26,7 @@ from attn_xl.models.build import MODELS, Run, add_model, attend
 from attn_xl.models.softmax import softmax
 from attn_xl.settings import Model, Settings
 from attn_xl.teaching.grading.grade_file import Submission, grade_one
-from attn_xl.teaching.grading.results import Status
+from attn_xl.teaching.grading.grades import Status
 from attn_xl.teaching.lessons.blanks import Lesson
 from attn_xl.teaching.lessons.lesson import write_lesson
 from attn_xl.views.explanation import explain

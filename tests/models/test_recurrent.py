@@ -23,7 +23,7 @@ from attn_xl.graph.recurrence import recurrence
 from attn_xl.settings import Settings
 from attn_xl.tables.pytorch import weights_of_parameters
 from attn_xl.teaching.grading.grade_file import Submission, grade_one
-from attn_xl.teaching.grading.results import Status
+from attn_xl.teaching.grading.grades import Status
 from attn_xl.teaching.lessons.blanks import Lesson
 from attn_xl.teaching.lessons.lesson import write_lesson
 from attn_xl.workbook.arrange import arrange

@@ -22,9 +22,9 @@ from conftest import ROOT, SAMPLES
 
 import attn_xl
 from attn_xl import CallError, InputError, read_vectors
-from attn_xl.cli.command import spread_words
+from attn_xl.cli.commands import spread_words
 from attn_xl.cli.main import main
-from attn_xl.models.principal_components import components
+from attn_xl.models.similarity import components
 from attn_xl.tables import vectors
 from attn_xl.tables.survey import Table
 from attn_xl.workbook.layout.components_sheet import MOST_POINTS, components_layout

@@ -29,8 +29,8 @@ from attn_xl.settings import Settings
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.teaching.grading.grade_class import grade_class, submitted, summary, together
 from attn_xl.teaching.grading.grade_file import Submission, grade_one, named_after
+from attn_xl.teaching.grading.grades import Graded, Status
 from attn_xl.teaching.grading.marking import Entry, Verdict, mark, near, read_entry
-from attn_xl.teaching.grading.results import Graded, Status
 from attn_xl.teaching.lessons.answer_key import read_key
 from attn_xl.teaching.lessons.blanks import Lesson, chosen_cells, results_of
 from attn_xl.teaching.roster import Student

@@ -23,11 +23,13 @@ from attn_xl.graph.operations.selection import AddedRows, Concat, Gather, OneHot
 from attn_xl.models.computation import Computation, sentence_of
 from attn_xl.settings import Model
 from attn_xl.spreadsheets.addresses import Place, address, quoted
-from attn_xl.teaching.lessons.general_form import general_form, name_of_operand, names_in
 from attn_xl.teaching.lessons.guide import (
     LONGEST_PROMPT,
     Guide,
+    general_form,
     guide,
+    name_of_operand,
+    names_in,
 )
 
 SETTINGS = {

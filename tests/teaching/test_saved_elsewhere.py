@@ -12,7 +12,7 @@ from openpyxl.utils.cell import range_boundaries
 import attn_xl
 from attn_xl.settings import Arrangement
 from attn_xl.teaching.grading.grade_file import Submission, grade_one
-from attn_xl.teaching.grading.results import Graded
+from attn_xl.teaching.grading.grades import Graded
 from attn_xl.teaching.lessons.lesson import write_lesson
 
 

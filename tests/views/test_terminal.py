@@ -23,7 +23,7 @@ from attn_xl.cli.main import main
 from attn_xl.graph.extent import Extent
 from attn_xl.graph.matrix import given_step
 from attn_xl.models.steps import MASKED
-from attn_xl.views import shades, terminal
+from attn_xl.views import terminal
 from attn_xl.views.export import to_csv, to_json
 from attn_xl.views.selection import select
 
@@ -325,9 +325,9 @@ def test_a_long_sentence_is_a_map(on_terminal: Callable[..., str], width: int, s
     units = next(line for line in lines if re.fullmatch(r"\s+1 ?2.*0\s?", line))
     assert len(units.replace(" ", "").replace("…", "")) == shown
     last = rows[row][units.index("1") :]
-    assert last[0] == shades.shade(values[row, 0], values.max())
+    assert last[0] == terminal.shade(values[row, 0], values.max())
     if width == 80:
-        assert last == "".join(shades.shade(v, values.max()) for v in values[row])
+        assert last == "".join(terminal.shade(v, values.max()) for v in values[row])
     assert " 0." not in "".join(rows)
     numbers = on_terminal(graph, width, colour=False, steps=["Softmax"], numbers=True)
     assert " 0." in numbers
@@ -336,7 +336,7 @@ def test_a_long_sentence_is_a_map(on_terminal: Callable[..., str], width: int, s
 
 def test_shades() -> None:
     assert "".join(
-        shades.shade(v, 0.8) for v in (0, 0.01, 0.1, 0.2, 0.21, 0.4, 0.5, 0.6, 0.7, 0.8)
+        terminal.shade(v, 0.8) for v in (0, 0.01, 0.1, 0.2, 0.21, 0.4, 0.5, 0.6, 0.7, 0.8)
     ) == (" ·░░▒▒▓▓██")
 
 

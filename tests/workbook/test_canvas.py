@@ -21,11 +21,9 @@ from attn_xl.settings import Arrangement, Model
 from attn_xl.spreadsheets.addresses import at_row, split_address
 from attn_xl.text import text_width
 from attn_xl.workbook.canvas import canvas as canvas_module
-from attn_xl.workbook.canvas.canvas import CANVAS, draw
-from attn_xl.workbook.canvas.drawing import bold
-from attn_xl.workbook.canvas.figures import figure_of
-from attn_xl.workbook.canvas.measures import Figures
-from attn_xl.workbook.canvas.picture import arranged
+from attn_xl.workbook.canvas.canvas import CANVAS, arranged, draw
+from attn_xl.workbook.canvas.drawing import bold, figure_of
+from attn_xl.workbook.canvas.panels import Figures
 from attn_xl.workbook.layout.layout import Layout, Sheet
 from attn_xl.workbook.layout.place import lay_out
 from attn_xl.workbook.layout.placed import Block

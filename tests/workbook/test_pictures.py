@@ -23,8 +23,8 @@ from attn_xl.teaching.lessons.lesson import write_lesson
 from attn_xl.views.explanation import explain
 from attn_xl.workbook.arrange import arrange
 from attn_xl.workbook.canvas.canvas import CANVAS, MOST_MATRICES
-from attn_xl.workbook.canvas.measures import FIRST_ROW
-from attn_xl.workbook.canvas.paging import CHARACTER, LEAST, PAGE, spread
+from attn_xl.workbook.canvas.drawing import CHARACTER, LEAST, PAGE, spread
+from attn_xl.workbook.canvas.panels import FIRST_ROW
 from attn_xl.workbook.layout.layout import Layout, Sheet
 
 Write = Callable[..., Path]

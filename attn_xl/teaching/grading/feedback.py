@@ -15,7 +15,6 @@ from attn_xl.tables.written import WrittenBook
 from attn_xl.teaching.lessons.blanks import results_of
 from attn_xl.teaching.lessons.pages import COVER, MARK_WIDTH, make_room, row_height
 from attn_xl.text import count, listed
-from attn_xl.views.explanation import figure
 from attn_xl.workbook.layout.compare_sheet import with_charts
 from attn_xl.workbook.layout.layout import Blanks, Layout, Sheet
 from attn_xl.workbook.layout.overview import with_overview
@@ -24,8 +23,8 @@ from attn_xl.workbook.layout.placed import Block
 from attn_xl.workbook.write import write_layout
 
 from .assignment import Assignment
+from .grades import CellMark, Graded, number_format
 from .marking import Marking, Verdict
-from .results import CellMark, Graded
 
 FEEDBACK = "Feedback"
 MARKS = {
@@ -37,7 +36,6 @@ MARKS = {
 }
 WIDTHS = {1: 22.0, 2: 34.0, 3: 13.0, 4: 18.0, 5: 13.0, 6: 2.0, 7: 56.0, 8: 30.0}
 NUMERIC = (3, 4, 5)
-DECIMALS = 4
 MOST_ROWS = 2000
 MOST_LISTED, MOST_LINES = 8, 4
 """Further cells that a line lists; wrong cells of a step with lines of their own."""
@@ -210,17 +208,6 @@ def by_step(cells: Sequence[CellMark]) -> list[list[CellMark]]:
             wrong[one.step] += 1
             groups.setdefault((one.step, min(wrong[one.step], MOST_LINES)), []).append(one)
     return list(groups.values())
-
-
-def number_format(value: float | str) -> str:
-    """The number format that shows a number with the decimals it needs, at most four."""
-    if isinstance(value, str):
-        return ""
-    digits = figure(value, DECIMALS)
-    if "e" in digits:
-        return "0.0E+00"
-    decimals = len(digits.partition(".")[2])
-    return f"0.{'0' * decimals}" if decimals else "0"
 
 
 def _heads(row: int, heads: tuple[str, ...]) -> list[Cell]:

@@ -16,7 +16,7 @@ from attn_xl.teaching.roster import Student
 from attn_xl.workbook.templates import find_template
 
 from .grade_file import Submission, grade_one, named_after
-from .results import Graded, Status
+from .grades import Graded, Status
 
 _JUNK = re.compile(r"\.(?!~lock)|Thumbs\.db$|desktop\.ini$")
 """Files that systems add to a folder."""

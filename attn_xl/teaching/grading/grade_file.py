@@ -26,8 +26,8 @@ from attn_xl.workbook.templates import DEFAULT
 
 from .assignment import Assignment, assigned, changed_inputs
 from .feedback import is_feedback, write_feedback
+from .grades import CellMark, Graded, Status, is_grades
 from .marking import Entries, Entry, Marking, Verdict, mark, no_entries, read_entry
-from .results import CellMark, Graded, Status, is_grades
 
 DECIMALS, MOST_TERMS, MOST_LISTED = 4, 12, 5
 _AS_TEXT = "Numbers typed as text: {cells}."

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from attn_xl.models import steps
-from attn_xl.models.plane import AXES, DIRECTIONS_STAY
+from attn_xl.models.similarity import AXES, DIRECTIONS_STAY
 from attn_xl.settings import COMPARE, OVERVIEW
 from attn_xl.spreadsheets.addresses import Place
 from attn_xl.text import clean, shortened

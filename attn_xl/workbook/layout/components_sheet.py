@@ -8,8 +8,7 @@ import numpy as np
 
 from attn_xl.graph.matrix import Matrix
 from attn_xl.models.computation import Computation
-from attn_xl.models.plane import DIRECTIONS_STAY
-from attn_xl.models.principal_components import EXPLAINED, NOTES, PROJECTED, Components
+from attn_xl.models.similarity import DIRECTIONS_STAY, EXPLAINED, NOTES, PROJECTED, Components
 from attn_xl.settings import Settings
 from attn_xl.spreadsheets.addresses import Place
 from attn_xl.tables.written import SENTENCE

@@ -9,8 +9,7 @@ from attn_xl.graph.node import Node, referred_to
 from attn_xl.graph.operations.elementwise import Copy
 from attn_xl.graph.step import WHOLE
 from attn_xl.models import steps
-from attn_xl.models.computation import Computation, sentence_of
-from attn_xl.models.formula_words import formula_of
+from attn_xl.models.computation import Computation, formula_of, sentence_of
 from attn_xl.models.influence import JACOBIAN, JACOBIAN_NOTE
 from attn_xl.models.parts import chosen_parts
 from attn_xl.models.steps import AFTER, BEFORE, LEARNED_NOTE, MOVED

@@ -27,8 +27,8 @@ from attn_xl.spreadsheets.addresses import (
     split_address,
 )
 from attn_xl.text import text_width
-from attn_xl.workbook.canvas.measures import NUMBER_ROOM
-from attn_xl.workbook.canvas.paging import A4, CHARACTER, FONT, LEAST, PAPERS, spread
+from attn_xl.workbook.canvas.drawing import A4, CHARACTER, FONT, LEAST, PAPERS, spread
+from attn_xl.workbook.canvas.panels import NUMBER_ROOM
 from attn_xl.workbook.layout.layout import (
     FIRST_COLUMN,
     FIRST_ROW,

@@ -1,18 +1,121 @@
-"""The workbook of grades: a sheet with a row per student, and a sheet with a row per cell that is not
-right."""
+"""Grades: the result of each submission, as a table for the terminal, as CSV and as a workbook."""
 
 from __future__ import annotations
 
+import csv
+import io
+import sys
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Literal, TextIO
 
+from rich import box
+from rich.cells import cell_len
+from rich.table import Table
+from rich.text import Text
+
+from attn_xl.console import console as console_on
+from attn_xl.console import print_unpadded
 from attn_xl.spreadsheets.addresses import MAX_COLUMNS, address, literal
+from attn_xl.spreadsheets.text_files import harmless
+from attn_xl.tables.written import WrittenBook
 from attn_xl.teaching.lessons.pages import row_height
-from attn_xl.text import count
+from attn_xl.text import clean, count, shortened
+from attn_xl.views.explanation import figure
 from attn_xl.workbook.layout.layout import Layout, Sheet
 from attn_xl.workbook.layout.page import Cell, Extras, Tint
 
-from .feedback import number_format
-from .results import CELLS, GRADES, Graded, Status
+from .marking import Verdict
+
+GRADES, CELLS = "Grades", "Cells"
+DECIMALS = 4
+
+
+class Status(str, Enum):
+    """The outcome for a file, or for a student without one."""
+
+    marked = "marked"
+    failed = "failed"
+    """it could not be marked"""
+    skipped = "skipped"
+    """it is not a submission, but an answer key, a lock file, or the like"""
+    repeated = "repeated"
+    """it was marked, but another submission of the same lesson counts"""
+    missing = "missing"
+    """a student in the key who handed nothing in"""
+
+
+@dataclass(frozen=True)
+class CellMark:
+    """A cell that is not right.
+
+    Attributes:
+        step: its matrix; cell: `Scores!B5`; name: `Scores[the, cat]`.
+        entered: the cell's content; number: its number, None if it holds none.
+        right: the right number, or a word; follows: what follows from the student's earlier numbers,
+            None if one of them is blank.
+        worked: the calculation with the values substituted.
+    """
+
+    step: str
+    cell: str
+    name: str
+    verdict: Verdict
+    entered: str
+    number: float | None
+    right: float | str
+    follows: float | None
+    worked: str
+
+
+@dataclass(frozen=True)
+class Graded:
+    """The result of marking one file.
+
+    Attributes:
+        id, name: of the student; "" if unknown.
+        steps: for each step, its points and the number of its cells.
+        cells: the cells that are not right.
+        unmarked: the steps that were not found in the file.
+        feedback: the name of the marked copy.
+    """
+
+    path: Path | None
+    status: Status
+    id: str = ""
+    name: str = ""
+    steps: dict[str, tuple[int, int]] = field(default_factory=dict)
+    cells: tuple[CellMark, ...] = ()
+    remarks: tuple[str, ...] = ()
+    unmarked: tuple[str, ...] = ()
+    feedback: str = ""
+
+    @property
+    def points(self) -> int:
+        """The number of cells that earned credit."""
+        return sum(points for points, _ in self.steps.values())
+
+    @property
+    def most(self) -> int:
+        """The number of cells to fill in."""
+        return sum(cells for _, cells in self.steps.values())
+
+    @property
+    def share(self) -> float | None:
+        """Points divided by cells; None if nothing was marked or a sheet was not found."""
+        return self.points / self.most if self.most and not self.unmarked else None
+
+    @property
+    def file(self) -> str:
+        return clean(self.path.name) if self.path else ""
+
+
+def is_grades(book: WrittenBook) -> bool:
+    """Whether a workbook is a table of grades written by attn-xl."""
+    return GRADES in book.grids and CELLS in book.grids
+
 
 HEADS = (
     "id", "name", "file", "status", "total",
@@ -247,3 +350,100 @@ def _cells(found: Sequence[Graded]) -> Sheet:
     extras = Extras(tuple(cells), widths=widths, zoom=100, freeze="E5")
     note = "Every cell that is not right: what was entered, the right number, and its calculation."
     return Sheet(CELLS, CELLS, "", "Cells that are not right", note, (), extras)
+
+
+MOST_STEPS, LEAST_REMARK = 10, 24
+
+
+def grades_csv(found: Sequence[Graded]) -> str:
+    """The table of grades as CSV, totals in percent. No text in it can run as a spreadsheet formula."""
+    steps = steps_of(found)
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    heads = [
+        "id", "name", "file", "status",
+        "total %", "points", "cells",
+    ]  # fmt: skip
+    writer.writerow(map(harmless, [*heads, *steps, "remarks"]))
+    for one in found:
+        total = "" if one.share is None else f"{100 * one.share:.1f}"
+        points = [one.points, one.most] if one.share is not None else ["", ""]
+        each = [one.steps[step][0] if step in one.steps else "" for step in steps]
+        texts = [harmless(text) for text in (one.id, one.name, one.file, one.status.value)]
+        writer.writerow([*texts, total, *points, *each, harmless(" ".join(one.remarks))])
+    return out.getvalue()
+
+
+def print_grades(found: Sequence[Graded], file: TextIO | None = None) -> None:
+    """Print the table of grades: fitted to the terminal, or in full as plain text elsewhere."""
+    file = file or sys.stdout
+    console = console_on(file)
+    steps = steps_of(found)
+    if not console.is_terminal:
+        console.width = 10_000
+        print_unpadded(console, [_table(found, steps, None)])
+        return
+    shown = steps
+    while shown and _needed(found, shown) + LEAST_REMARK > console.width:
+        shown = shown[:-1]
+    if len(shown) < len(steps):
+        shown = []
+    room = console.width - _needed(found, shown)
+    console.print(_table(found, shown, max(LEAST_REMARK, room)))
+    if shown != steps:
+        console.print(Text("The points for each step are in the workbook.", "dim"))
+
+
+def _needed(found: Sequence[Graded], steps: Sequence[str]) -> int:
+    """The width of the table without its remarks."""
+    widths = [max(map(cell_len, ["id", *(one.id for one in found)]))]
+    widths.append(max(map(cell_len, ["name", *(_who(one) for one in found)])))
+    widths += [7, *(max(5, len(step)) for step in steps)]
+    return sum(width + 2 for width in widths) + 2
+
+
+def _who(one: Graded) -> str:
+    return one.name or one.file
+
+
+def _table(found: Sequence[Graded], steps: Sequence[str], room: int | None) -> Table:
+    table = Table(box=box.SIMPLE_HEAD if room else None, pad_edge=False, padding=(0, 2, 0, 0))
+    for head in ("id", "name"):
+        table.add_column(head, no_wrap=True)
+    table.add_column("total", justify="right", no_wrap=True)
+    for step in steps:
+        table.add_column(step, justify="right", no_wrap=True)
+    overflow: Literal["fold", "ellipsis"] = "fold" if room is None else "ellipsis"
+    table.add_column("remarks", no_wrap=room is None, overflow=overflow, max_width=room,
+                     style="dim" if room else "")  # fmt: skip
+    for one in found:
+        remarks = " ".join(one.remarks)
+        if room is not None:
+            remarks = shortened(remarks, 3 * room)
+        cells = [Text(one.id), Text(_who(one)), _total(one)]
+        cells += [
+            Text(f"{one.steps[step][0]}/{one.steps[step][1]}" if step in one.steps else "")
+            for step in steps
+        ]
+        table.add_row(*cells, Text(remarks))
+    return table
+
+
+def _total(one: Graded) -> Text:
+    if one.share is None:
+        if one.status in (Status.failed, Status.missing):
+            return Text(one.status.value, "red")
+        return Text("–", "dim")
+    style = "green" if one.share >= GOOD else "red" if one.share < POOR else ""
+    return Text(f"{100 * one.share:.1f} %", style)
+
+
+def number_format(value: float | str) -> str:
+    """The number format that shows a number with the decimals it needs, at most four."""
+    if isinstance(value, str):
+        return ""
+    digits = figure(value, DECIMALS)
+    if "e" in digits:
+        return "0.0E+00"
+    decimals = len(digits.partition(".")[2])
+    return f"0.{'0' * decimals}" if decimals else "0"
