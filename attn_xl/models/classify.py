@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from attn_xl.errors import InputError
 from attn_xl.graph.functions import activation, best, column_mean, gather, row_squares, sqrt, tanh
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.step import WHOLE, Part
-from attn_xl.settings import Pooling, Transform
+from attn_xl.settings import RECURRENT, Model, Pooling, Transform
 
 from . import recipes, steps
 from .attention import Weights, projected
+from .run import Run
 from .softmax import softmax
-from .transformer import Architecture, norm
+from .transformer import Architecture, encoder, norm
 
 
 def classify(vector: Matrix, w_c: Matrix, b_c: Matrix | None = None) -> tuple[Matrix, Matrix]:
@@ -83,3 +85,51 @@ def transformed(x: Matrix, a: Architecture, function: Transform, part: Part = WH
     activated = steps.ACTIVATED.by(recipes.ACTIVATIONS[function.value])
     active = activation(hidden, function.value).as_step(activated, part)
     return norm(active, a, part, "Norm before the words", learned)
+
+
+def build_encoder(run: Run, name: str, x: Matrix) -> tuple[Matrix, ...]:
+    """The words' vectors (n, d) of an encoder, preceded by the sentence's if it is wanted; that
+    needs all words."""
+    words = encoder(x, run.architecture)
+    if run.settings.pooling is None or run.live.rows is not None:
+        return words, words
+    vector = _pooled(run, name, words, run.settings.pooling)
+    return unit(vector) if run.settings.unit_length else vector, words, words
+
+
+def build(run: Run, name: str, x: Matrix) -> tuple[Matrix, ...]:
+    """The probabilities of the classes of a sentence and the most probable one, followed by the
+    vectors of its words.
+
+    Raises:
+        InputError: if the classes have no names.
+    """
+    s = run.settings
+    if s.body is Model.encoder:
+        words = encoder(x, run.architecture)
+    else:
+        words = run.computed(s.body, name, x)[-1]
+    usual = Pooling.last if s.body in RECURRENT else Pooling.mean
+    known = run.answers.classes
+    w_c = run.weights.matrix(steps.W_C, WHOLE, words.columns, len(known) or 2, known)
+    table = run.tables.weights.get(steps.W_C.symbol)
+    if table is not None and not table.labelled[1]:
+        raise InputError(
+            f"{table.file}, sheet {table.sheet!r}: the columns of W_C have no labels. Write "
+            "the name "
+            "of a class above each."
+        )
+    if table is None and not known:
+        raise InputError(
+            f"{run.tables.path}: the classes are unknown. Add W_C with a column for each class, "
+            "or a sheet Labels: in each row a sentence and its class."
+        )
+    b_c = run.weights.row(steps.BIASES[steps.W_C], WHOLE, w_c.columns)
+    return *classify(_pooled(run, name, words, s.pooling or usual), w_c, b_c), words
+
+
+def _pooled(run: Run, name: str, words: Matrix, pooling: Pooling) -> Matrix:
+    """The vector (1, d) of a sentence, without the words that fill it up."""
+    padding = run.scoring.padding(words.rows)
+    kept = [row for row, word in enumerate(words.rows) if word not in padding]
+    return pooled(words, name, kept, pooling, run.weights)

@@ -26,9 +26,9 @@ from attn_xl.settings import ATTENTION, INFLUENCES, RECURRENT, Backbone, Model, 
 from attn_xl.tables.survey import Tables
 
 from . import recipes
-from .build import Run
 from .computation import Computation
 from .influence import influence
+from .run import Run
 from .weights import SheetWeights, by_width
 
 DISTANCES, COSTS = "Distances", "Costs"

@@ -18,6 +18,7 @@ from attn_xl.text import count
 
 from . import recipes
 from .attention import Weights
+from .run import Run
 
 
 def convolution(
@@ -85,3 +86,9 @@ def _filters(x: Matrix, weights: Weights, offsets: range, width: int) -> list[Ma
             rows_of_offset = [(whole, k * window + number) for k in range(d)]
             found.append(gather(rows_of_offset, x.columns).as_step(step.by(recipes.TAKE_ROWS), part))
     return found
+
+
+def build(run: Run, name: str, x: Matrix) -> tuple[Matrix, Matrix, Matrix]:
+    """A convolution of one sentence: the pooled result, the result for each word, twice."""
+    output, pooled = convolution(x, run.weights, run.settings.window or 3, run.settings.hidden)
+    return pooled, output, output

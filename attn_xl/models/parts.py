@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from attn_xl.errors import CallError, nearest
 from attn_xl.graph.functions import gather
 from attn_xl.graph.matrix import Matrix, given_step
 from attn_xl.graph.step import WHOLE, Part, Scope, Step
+from attn_xl.models import steps
 from attn_xl.settings import COMPARE, Settings
 
 COMPARISON = WHOLE.within(Scope(COMPARE, "comparison"))
@@ -192,3 +193,8 @@ def described(settings: Settings, now: int, whole: int | None) -> str:
 def size(number: float) -> str:
     """A number of bytes, as one reads it."""
     return f"{number / 1e9:.1f} GB" if number >= 1e9 else f"{number / 1e6:.1f} MB"
+
+
+def without_new(part: Part) -> Part:
+    """The same place in the model that reads the first words."""
+    return replace(part, scopes=tuple(s for s in part.scopes if s.symbol != steps.NEW.symbol))

@@ -13,8 +13,10 @@ from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.recurrence import recurrence
 from attn_xl.graph.step import WHOLE, Part, Step
 from attn_xl.models import recipes, steps
+from attn_xl.settings import Model
 
 from .attention import Weights
+from .run import Results, Run, both
 
 
 class Gates:
@@ -190,3 +192,27 @@ def recurrent(
         ]
         x = concat(both).as_step(steps.BOTH, part)
     return x
+
+
+def build_rnn(run: Run, name: str, x: Matrix) -> Results:
+    return both(_of_sentence(run, rnn, x, nonlinearity=run.settings.nonlinearity.value))
+
+
+def build_lstm(run: Run, name: str, x: Matrix) -> Results:
+    return both(_of_sentence(run, lstm, x))
+
+
+def build_gru(run: Run, name: str, x: Matrix) -> Results:
+    return both(_of_sentence(run, gru, x))
+
+
+def _of_sentence(run: Run, network: Callable[..., Matrix], x: Matrix, **options: str) -> Matrix:
+    """A recurrent network over one sentence."""
+    s, width = run.settings, run.settings.hidden
+    classes = run.tables.weights.get(steps.W_C.symbol)
+    if s.model.kind is Model.classify and classes is not None:  # which read the states
+        width = width or classes.shape[0] // (1 + s.bidirectional)
+    return recurrent(
+        x, network, run.weights, layers=s.layers, bidirectional=s.bidirectional, width=width,
+        **options,
+    )  # fmt: skip

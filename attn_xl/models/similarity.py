@@ -28,6 +28,7 @@ from attn_xl.tables.survey import Table
 
 from . import steps
 from .parts import COMPARISON
+from .run import Results, Run
 
 
 def similarity(x: Matrix) -> Matrix:
@@ -280,3 +281,7 @@ def _projection(part: Part, parts: list[Matrix]) -> tuple[list[Matrix], Callable
     centre = column_mean(parts[:MOST_CENTRED]).as_step(steps.CENTRE, part, sheet=COMPARE)
     shift = (centre @ directions).as_step(steps.SHIFT, part, sheet=COMPARE)
     return [directions, centre, shift], lambda x: x @ directions - shift
+
+
+def build(run: Run, name: str, x: Matrix) -> Results:
+    return *vectors(x), similarity(x), x

@@ -9,6 +9,7 @@ from attn_xl.graph.functions import column_variance, concat, counted, gather, ru
 from attn_xl.graph.matrix import Matrix
 
 from . import steps
+from .run import Results, Run
 
 COLUMNS = "spread", "√d", "spread / √d"
 
@@ -42,3 +43,7 @@ def spread(x: Matrix) -> Matrix:
     table = concat([deviation, root, deviation / root])
     table = replace(table, rows=dimensions, columns=COLUMNS)
     return table.described("the spread of each column of Dots, √d, and the ratio").as_step(steps.SPREAD)
+
+
+def build(run: Run, name: str, x: Matrix) -> Results:
+    return spread(x), x

@@ -22,7 +22,8 @@ from attn_xl.cli.main import main
 from attn_xl.graph.matrix import Matrix, given_step
 from attn_xl.graph.step import Recipe, Step
 from attn_xl.models import steps
-from attn_xl.models.build import MODELS, Run, add_model, attend
+from attn_xl.models.build import attend
+from attn_xl.models.run import BUILDERS, Run, add_model
 from attn_xl.models.softmax import softmax
 from attn_xl.settings import Model, Settings
 from attn_xl.teaching.grading.grade_file import Submission, grade_one
@@ -59,7 +60,7 @@ def near_attention(run: Run, x: Matrix) -> Matrix:
 def near() -> Iterator[Model]:
     model = add_model("near", near_attention)
     yield model
-    del MODELS[model], choices._ADDED["near"], choices._KINDS[model]
+    del BUILDERS[model], choices._ADDED["near"], choices._KINDS[model]
 
 
 def test_its_numbers() -> None:
