@@ -29,8 +29,6 @@ from .attention import (
     compare,
 )
 from .computation import Computation
-from .influence import influence
-from .learning import learned
 from .losses import mean_loss
 from .parts import described
 from .run import Run
@@ -111,6 +109,8 @@ def _attend(tables: Tables, settings: Settings) -> Computation:
             hint = f" The largest is in cell {cell}." if "too large" in message else ""
             raise InputError(f"{tables.path}, sheet {name!r}: {message}{hint}") from None
         if settings.influence:
+            from .influence import influence
+
             found, remark = influence(_enters(x, end), end)
             output, by_row = [*output, found], [*by_row, *[f"{name}: {remark}"] * bool(remark)]
         outputs[name] = output
@@ -120,6 +120,8 @@ def _attend(tables: Tables, settings: Settings) -> Computation:
         refuse_unused(tables, settings, run.weights.used | run.replaced, _used_with)
     title = _title(run, outputs)
     if settings.steps:
+        from .learning import learned
+
         remarks = (*tables.remarks, *run.unused())
         return learned(title, outputs, settings, run.scoring.sheet, str(tables.path), remarks)
     graphs = {name: Graph(run.inputs[name], *output) for name, output in outputs.items()}

@@ -21,11 +21,11 @@ from attn_xl.graph.functions import (
 from attn_xl.graph.gradients import gradients
 from attn_xl.graph.matrix import Matrix, constant
 from attn_xl.graph.node import Graph
-from attn_xl.graph.step import WHOLE, Part, Recipe, Scope, Step
+from attn_xl.graph.step import WHOLE, Part, Scope
 from attn_xl.settings import ATTENTION, INFLUENCES, RECURRENT, Backbone, Model, Norm, Settings
 from attn_xl.tables.survey import Tables
 
-from . import recipes
+from . import steps
 from .computation import Computation
 from .influence import influence
 from .run import Run
@@ -34,42 +34,7 @@ from .weights import SheetWeights, by_width
 DISTANCES, COSTS = "Distances", "Costs"
 """The sheets of the comparison, besides `INFLUENCES`."""
 
-SIDE_BY_SIDE = Step(
-    "Influences",
-    note="How much the output at each word (row) changes with the input at each word (column), for "
-    "each "
-    "model. Compare how far back the rows reach.",
-    recipe=recipes.COPY,
-    role="attention",
-)
-DISTANCE = Step(
-    "Distance",
-    note="The influence of each word on the last word, as a share of the largest, by the number of "
-    "words "
-    "between them. Compare the columns: which model forgets, and how fast?",
-    recipe=Recipe(
-        do="Take the number of the last row of the model's influence, that many columns before the "
-        "last, "
-        "and divide it by the largest of that row.",
-        hint="Common mistake: counting from the first word.",
-    ),
-)
 GRADIENTS = "Gradients"
-LOSS_BY_WORD = Step(
-    "LossByWord",
-    note="How much the loss changes with each word, as a share of the largest. Compare the columns: "
-    "which words does a model learn from, and which are too far away?",
-    recipe=Recipe(
-        do="Take the length of the word's row in the gradient of the input: the root of the sum of its "
-        "squares. Divide it by the largest.",
-        hint="Common mistake: forgetting the root.",
-    ),
-)
-COST = Step(
-    "Cost",
-    note="What each model pays for n words, with every word and every state d numbers wide. Change n "
-    "and d and compare.",
-)
 COSTS_OF = (
     "steps",
     "path",
@@ -170,7 +135,7 @@ def compare_models(
     for name, of_models in learns.items():
         shares = replace(concat(list(of_models.values())), columns=tuple(of_models))
         part = _part("", name if len(maps) > 1 else "")
-        compared.append(shares.as_step(LOSS_BY_WORD, part, sheet=GRADIENTS))
+        compared.append(shares.as_step(steps.LOSS_BY_WORD, part, sheet=GRADIENTS))
     longest = max(inputs.values(), key=lambda x: len(x.rows))
     memories = [len(tables.sentences[name].rows) for name in others if name is not None]
     costs, unknown = _costs(longest, max(memories, default=0), settings)
@@ -241,8 +206,8 @@ def _side_by_side(maps: Mapping[str, Matrix], sentence: str) -> list[Matrix]:
     found = []
     for number, (model, one) in enumerate(maps.items()):
         part = _part(INFLUENCES, sentence)
-        step = replace(SIDE_BY_SIDE, symbol=model, helper=number > 0)
-        note = SIDE_BY_SIDE.note if number == 0 else " ".join([model])
+        step = replace(steps.SIDE_BY_SIDE, symbol=model, helper=number > 0)
+        note = steps.SIDE_BY_SIDE.note if number == 0 else " ".join([model])
         found.append(copy(one).as_step(step, part, note=note, sheet=INFLUENCES))
     return found
 
@@ -264,7 +229,7 @@ def _by_distance(maps: Mapping[str, Matrix], sentence: str) -> tuple[list[Matrix
     if not shares:
         return [], blind
     table = replace(concat(shares), columns=tuple(names))
-    return [table.as_step(DISTANCE, _part("", sentence), sheet=DISTANCES)], blind
+    return [table.as_step(steps.DISTANCE, _part("", sentence), sheet=DISTANCES)], blind
 
 
 def _part(sheet: str, sentence: str) -> Part:
@@ -305,7 +270,7 @@ def _costs(
         cells = [one if one.operation is not None else copy(one) for one in costs]
         row = replace(concat(cells), rows=(model.value,), columns=COSTS_OF)
         part = WHOLE.within(Scope(COSTS, "costs"), Scope(model.value, model.value))
-        rows.append(row.as_step(COST, part, note="model", sheet=COSTS))
+        rows.append(row.as_step(steps.COST, part, note="model", sheet=COSTS))
     return [*sizes.values(), *rows] if rows else [], unknown
 
 

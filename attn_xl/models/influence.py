@@ -14,7 +14,7 @@ from attn_xl.graph.functions import block_norms
 from attn_xl.graph.gradients import gradients_from
 from attn_xl.graph.matrix import Matrix, given_step, shapes_only
 from attn_xl.graph.node import walk
-from attn_xl.graph.step import WHOLE, Part, Recipe, Scope, Step
+from attn_xl.graph.step import WHOLE, Part, Scope
 from attn_xl.text import shortened
 
 from . import steps
@@ -23,38 +23,6 @@ MOST_NUMBERS = 60_000
 """Numbers of all gradients up to which every word of the output has its row."""
 MOST_AT_ALL = 4_000_000
 """Numbers of the gradients of one word, at most."""
-JACOBIAN = "Jacobian"
-"""The sheet of the gradients."""
-JACOBIAN_NOTE = (
-    "How each number of the output changes with every matrix that it was computed from, back "
-    "to the input: one gradient after the other."
-)
-
-INFLUENCE = Step(
-    "Influence",
-    note=(
-        "How much the output at each word (row) changes with the input at each word (column): the size "
-        "of the block of the Jacobian. Look along a row: how far back does it reach?"
-    ),
-    purpose=(
-        "How far the model can see: push the numbers of one word a little, and measure how much each "
-        "output moves."
-    ),
-    question="which word has the most influence on {word}: {words}? Which has none at all?",
-    recipe=Recipe(
-        do="Take the gradients of all numbers of the row's output, on the sheet Jacobian. In each, "
-        "take "
-        "the row of the column's word. Square all of these numbers, add them up and take the root.",
-        hint="Common mistake: the row of another word.",
-    ),
-    role="attention",
-)
-SEED = Step(
-    "Seed",
-    note="1 for the number of the output whose gradient is taken, 0 for all others",
-    question=steps.INPUT.question,
-    role="input",
-)
 
 
 def influence(x: Matrix, output: Matrix) -> tuple[Matrix, str]:
@@ -94,7 +62,7 @@ def influence(x: Matrix, output: Matrix) -> tuple[Matrix, str]:
         words = [last]
     parts = [_gradient(x, output, word, column) for word in words for column in range(width)]
     rows = [output.rows[word] for word in words]
-    return block_norms(parts, width, rows, x.rows).as_step(INFLUENCE), remark
+    return block_norms(parts, width, rows, x.rows).as_step(steps.INFLUENCE), remark
 
 
 def _gradient(x: Matrix, output: Matrix, word: int, column: int) -> Matrix:
@@ -109,10 +77,10 @@ def _gradient(x: Matrix, output: Matrix, word: int, column: int) -> Matrix:
             d.step,
             part,
             note=f"{d.name} for {which}",
-            sheet=JACOBIAN,
+            sheet=steps.JACOBIAN,
         )
 
     one = np.zeros(output.shape)
     one[word, column] = 1
-    seed = given_step(one, output.rows, output.columns, SEED, WHOLE)
+    seed = given_step(one, output.rows, output.columns, steps.INFLUENCE_SEED, WHOLE)
     return gradients_from(output, place(seed), [x], place)[0]

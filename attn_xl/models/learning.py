@@ -162,7 +162,7 @@ def learned(
     results += run.compared()
     if settings.controls:
         results += run.checked(sheet)
-    name = next(iter(outputs)) if len(outputs) == 1 else LEARNING
+    name = next(iter(outputs)) if len(outputs) == 1 else steps.LEARNING
     curve = next(matrix.values[:, 0] for matrix in results if matrix.step is steps.CURVE)
     if curve[-1] > curve[0] and not foresees():
         grows = f"The loss grows from {curve[0]:.4g} to {curve[-1]:.4g}."
@@ -178,15 +178,12 @@ def learned(
     )
 
 
-FIRST = steps.STEP._replace(layer=1)
 COLUMNS = {steps.CURVE.symbol: "loss", steps.CERTAINTY.symbol: "certainty"}
 """The headings of the curves."""
 MOST_COMPARED = 12
 """Attention matrices that are shown before and after learning, at most."""
 TRIED, STEPS_TRIED = (0, 1, 2, 3, 5, 8, 13, 21), 20
 """How often a rate to try is divided by 10 before one is suggested, and the steps with each."""
-LEARNING = "Learning"
-"""The name of the graph of several sentences that are learned together."""
 
 
 def losses(computation: Computation) -> Numbers:

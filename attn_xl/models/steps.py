@@ -17,7 +17,9 @@ OF_MODELS: dict[str, Step] = read_words(
 )
 """The steps of models, without those of a loss and of learning."""
 OF_LOSSES: dict[str, Step] = read_words("loss_steps", recipes=recipes.NAMED, steps=OF_MODELS)
-_OF_LEARNING: dict[str, Step] = read_words("learning_steps", recipes=recipes.NAMED)
+_OF_LEARNING: dict[str, Step] = read_words(
+    "learning_steps", "influence_steps", recipes=recipes.NAMED, steps=OF_MODELS
+)
 NAMED = {**OF_MODELS, **OF_LOSSES, **_OF_LEARNING}
 globals().update(NAMED)
 
@@ -178,3 +180,20 @@ def filters(offset: int) -> Step:
             "a column."
         )
     return replace(NAMED["W_1"], symbol=f"W_{where}", note=note)
+
+
+# Learning
+
+FIRST = Scope("Step", "step", 1, unit="")
+"""The first step of learning."""
+LEARNING = "Learning"
+"""The name of the graph of several sentences that are learned together."""
+
+# Influence
+
+JACOBIAN = "Jacobian"
+"""The sheet of the gradients."""
+JACOBIAN_NOTE = (
+    "How each number of the output changes with every matrix that it was computed from, back "
+    "to the input: one gradient after the other."
+)

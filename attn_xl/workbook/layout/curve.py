@@ -6,8 +6,7 @@ from dataclasses import replace
 from math import isnan
 
 from attn_xl.graph.node import Numbers
-from attn_xl.models.compare_models import DISTANCE, LOSS_BY_WORD
-from attn_xl.models.steps import CERTAINTY, CURVE, POSITIONS, SPREAD
+from attn_xl.models.steps import CERTAINTY, CURVE, DISTANCE, LOSS_BY_WORD, POSITIONS, SPREAD
 from attn_xl.spreadsheets.addresses import Place
 
 from .layout import Layout, Sheet

@@ -18,9 +18,7 @@ import numpy as np
 
 from attn_xl.graph.node import Node
 from attn_xl.models import steps
-from attn_xl.models.compare_models import LOSS_BY_WORD
-from attn_xl.models.influence import INFLUENCE
-from attn_xl.models.steps import CURVE
+from attn_xl.models.steps import CURVE, INFLUENCE, LOSS_BY_WORD
 from attn_xl.settings import OVERVIEW, SETTINGS
 from attn_xl.spreadsheets.addresses import (
     CODE_LIKE,

@@ -10,9 +10,8 @@ from attn_xl.graph.operations.elementwise import Copy
 from attn_xl.graph.step import WHOLE
 from attn_xl.models import steps
 from attn_xl.models.computation import Computation, formula_of, sentence_of
-from attn_xl.models.influence import JACOBIAN, JACOBIAN_NOTE
 from attn_xl.models.parts import chosen_parts
-from attn_xl.models.steps import AFTER, BEFORE, LEARNED_NOTE, MOVED
+from attn_xl.models.steps import AFTER, BEFORE, JACOBIAN, JACOBIAN_NOTE, LEARNED_NOTE, MOVED
 from attn_xl.settings import COMPARE, OVERVIEW
 from attn_xl.spreadsheets.addresses import (
     MAX_COLUMNS,

@@ -11,7 +11,7 @@ from typing import Any
 
 from attn_xl.graph.node import Node
 from attn_xl.models.computation import Computation
-from attn_xl.models.learning import FIRST, LEARNING
+from attn_xl.models.steps import FIRST, LEARNING
 from attn_xl.models.steps import LABELS as LABELS_STEP
 from attn_xl.settings import SETTINGS, Settings
 from attn_xl.spreadsheets.addresses import MAX_TEXT

@@ -6,10 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from attn_xl.models import steps
-from attn_xl.models.compare_models import DISTANCE
-from attn_xl.models.influence import INFLUENCE
-from attn_xl.models.learning import LEARNING
-from attn_xl.models.steps import AFTER, BEFORE, MOVED
+from attn_xl.models.steps import AFTER, BEFORE, DISTANCE, INFLUENCE, LEARNING, MOVED
 from attn_xl.text import distinct
 
 from .layout import Layout
