@@ -15,8 +15,8 @@ from attn_xl.errors import AttnXlError, CallError, Interrupted, OutputError, unf
 from attn_xl.settings import Model, Settings
 from attn_xl.text import say
 
-from .fill import NOT_FILLED
 from .options import (
+    NOT_FILLED,
     OF_OUTPUT,
     Files,
     Force,

@@ -12,12 +12,20 @@ from attn_xl.errors import CallError, InputError
 from attn_xl.settings import Settings
 from attn_xl.text import say
 
-from .options import READ, Call, Force, called, option, output_beside, read_file_tables, with_settings
+from .options import (
+    NOT_FILLED,
+    READ,
+    Call,
+    Force,
+    called,
+    option,
+    output_beside,
+    read_file_tables,
+    with_settings,
+)
 
 NEEDS_A_LOOK = 3
 """The exit status if something was left that a person has to look at."""
-NOT_FILLED = ("formulas", "sheets_for", "controls", "switches", "canvas", "layout", "decimals")
-"""Settings of a workbook in our own arrangement."""
 Sheet = Annotated[
     Path,
     typer.Argument(

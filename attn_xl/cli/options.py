@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from attn_xl.models.computation import Computation
     from attn_xl.tables.survey import Tables
 
+NOT_FILLED = ("formulas", "sheets_for", "controls", "switches", "canvas", "layout", "decimals")
+"""Settings of a workbook of our own, which an author's sheet has no place for."""
+
 OUTPUT, READ, MODEL = "What to write", "What to read", "What to compute"
 """Headings of the help."""
 OF_OUTPUT = "decimals", "formulas", "layout", "canvas"

@@ -306,3 +306,13 @@ def _inflated(packed: memoryview) -> Iterator[bytes]:
             return
     while not stream.eof and (last := stream.decompress(b"", 16 * _PIECE)):
         yield last
+
+
+def _unreadable() -> tuple[type[BaseException], ...]:
+    from xml.etree.ElementTree import ParseError
+    from xml.parsers.expat import ExpatError
+
+    return (*DAMAGED, LookupError, ParseError, ExpatError, TypeError)
+
+
+UNREADABLE = _unreadable()

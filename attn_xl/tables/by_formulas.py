@@ -5,24 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from attn_xl.errors import InputError
-from attn_xl.spreadsheets.addresses import Place, address
+from attn_xl.spreadsheets.addresses import Place, Span, address
 from attn_xl.spreadsheets.book import Book
-from attn_xl.spreadsheets.formulas import formulas_in
-from attn_xl.spreadsheets.metadata import ods_formulas
 from attn_xl.spreadsheets.numerals import NumberText, is_number
 from attn_xl.text import clean, count, listed
 
-from .formula_attention import Attention, Role, Tracing, find_attention, given_attention, settle
-from .formula_blocks import MOST_FORMULAS, Span
 from .labels import Table, table_at
 from .regions import DECORATION, Grid, is_blank, kind_of
 from .roles import Found
 
+if TYPE_CHECKING:
+    from .formula_attention import Attention, Role, Tracing
+
+MOST_FORMULAS = 400_000
+"""Cells with formulas in a workbook whose formulas are followed."""
 NOT_READ = "the attention that the formulas compute does not read it"
 RESULT = "computed by formulas"
 _ATTENTION = re.compile(r"\battention\b", re.IGNORECASE)
@@ -92,6 +93,10 @@ def _read(book: Book) -> ByFormulas:
     cells = sum(len(book.marks.formulas(sheet) or ()) for sheet in book.grids)
     if not 0 < cells <= MOST_FORMULAS:
         return ByFormulas()
+    from attn_xl.spreadsheets.formulas import formulas_in, ods_formulas
+
+    from .formula_attention import find_attention, given_attention, settle
+
     content = book.marks.content
     formulas = formulas_in(content, book.path) or ods_formulas(content, book.path)
     if formulas is None:

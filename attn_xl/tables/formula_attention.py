@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from attn_xl.spreadsheets.addresses import Axis, Span
 from attn_xl.spreadsheets.formulas import FormulaBook
 
-from .formula_blocks import Axis, Block, Blocks, Operand, Piece, Product, Span, other
+from .formula_blocks import Block, Blocks, Operand, Piece, Product, other
 
 MOST_STEPS = 200
 """Blocks between two products: the steps of a softmax, masks, copies."""

@@ -7,17 +7,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from attn_xl.spreadsheets.addresses import letters, quoted
+from attn_xl.spreadsheets.addresses import Axis, Span
 from attn_xl.spreadsheets.blocks import Box, Forms, FormulaBlock, Lookup, Template, blocks, rectangles
 from attn_xl.spreadsheets.formulas import FormulaBook, SheetCells
 
 from .regions import Places, check_number
 
-Axis = Literal["rows", "columns"]
 Corners = tuple[int, int, int, int]
 """First row, first column, last row, last column, from 1."""
 Tree = tuple[Any, ...]
@@ -25,8 +24,6 @@ Tree = tuple[Any, ...]
 `("do", operator, left, right)`, or `("other",)`."""
 Piece = tuple["Product | Span", Axis]
 
-MOST_FORMULAS = 400_000
-"""Cells with formulas in a workbook whose formulas are followed."""
 DEEPEST = 400
 """Operations within each other in a formula that is followed: the terms of a sum, for example."""
 _QUOTED = re.compile(r'"(?:[^"]|"")*"')
@@ -43,42 +40,6 @@ _PARTS = ("CHOOSECOLS", "CHOOSEROWS", "TAKE", "DROP", "OFFSET", "INDEX")
 
 def other(axis: Axis) -> Axis:
     return "columns" if axis == "rows" else "rows"
-
-
-class Span(NamedTuple):
-    """Cells that formulas refer to."""
-
-    sheet: str
-    top: int
-    left: int
-    bottom: int
-    right: int
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.bottom - self.top + 1, self.right - self.left + 1
-
-    def __str__(self) -> str:
-        first, last = f"{letters(self.left)}{self.top}", f"{letters(self.right)}{self.bottom}"
-        return f"{quoted(self.sheet)}!{first}" + (f":{last}" if last != first else "")
-
-    def part(self, axis: Axis, start: int, count: int) -> Span:
-        """Some of its rows or columns, counted from 0."""
-        if axis == "rows":
-            return self._replace(top=self.top + start, bottom=self.top + start + count - 1)
-        return self._replace(left=self.left + start, right=self.left + start + count - 1)
-
-    def overlaps(self, b: Span) -> bool:
-        return (
-            self.sheet == b.sheet and self.top <= b.bottom and b.top <= self.bottom
-            and self.left <= b.right and b.left <= self.right
-        )  # fmt: skip
-
-    def holds(self, b: Span) -> bool:
-        return (
-            self.sheet == b.sheet and self.top <= b.top and b.bottom <= self.bottom
-            and self.left <= b.left and b.right <= self.right
-        )  # fmt: skip
 
 
 @dataclass(frozen=True)

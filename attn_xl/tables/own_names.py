@@ -105,8 +105,6 @@ def called_on(grids: Mapping[str, Grid]) -> dict[str, str]:
     """`called_in` sheets that are only read, where such a table may be about something else."""
     found: dict[str, str] = {}
     for grid in grids.values():
-        if not any(head in row for row in grid for head in ("step", "Step", "STEP")):
-            continue
         values = {(i, j): value for i, row in enumerate(grid, 1) for j, value in enumerate(row, 1)}
         for own, step, _ in _called(values):
             named = step_called(step, {})

@@ -7,14 +7,13 @@ import shlex
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attn_xl.errors import CallError, InputError, nearest
 from attn_xl.labelled import first_and_last
 from attn_xl.settings import INFLUENCES, LABELS, OVERVIEW, SETTINGS
-from attn_xl.spreadsheets.addresses import unique
+from attn_xl.spreadsheets.addresses import Span, unique
 from attn_xl.spreadsheets.book import Book, wrote_this
-from attn_xl.spreadsheets.drawn import read_drawn
 from attn_xl.spreadsheets.numerals import ErrorValue, as_text
 from attn_xl.text import clean, listed
 from attn_xl.text import plain as on_a_line
@@ -29,15 +28,13 @@ from .by_formulas import (
     read_by_formulas,
 )
 from .find import UNKNOWN, SheetFound, add_labelled, asked_ranges, known_sheet, tables_of_sheet
-from .formula_attention import Attention
-from .formula_blocks import Span
-from .frames import Cells, direction, titles_of
 from .labels import Table, described
-from .own_names import called_on
 from .pytorch import parameter_of, parts_of, says_weights, weights_of_parameters
 from .regions import Grid, is_blank
 from .roles import BY_DEFAULT, Found, WordsIn, to_turn, weight_label, words_of
-from .step_names import step_named
+
+if TYPE_CHECKING:
+    from .formula_attention import Attention
 
 LEFT_OUT = "left out by --without"
 SETTING = "without"
@@ -294,7 +291,7 @@ def survey_book(
         survey.tables = replace(
             tables,
             labels={name: right for name, right in labels.items() if name not in unread},
-            called=called_on(book.grids),
+            called=_called(book.grids),
         )
     except InputError as error:
         survey.trouble = error
@@ -444,6 +441,21 @@ def _assembled(survey: Survey, settings: dict[str, Any], words_in: WordsIn | Non
     return Tables(path, sentences, turned, {**settings, **heads}, tuple(_remarks(survey)))
 
 
+def _called(grids: Mapping[str, Grid]) -> dict[str, str]:
+    """An author's own names for steps, if a table of them may be there."""
+    if not any(
+        str(value).strip().casefold() == "step"
+        for grid in grids.values()
+        for row in grid
+        for value in row
+        if isinstance(value, str)
+    ):
+        return {}
+    from .own_names import called_on
+
+    return called_on(grids)
+
+
 def _as_frames_show(
     book: Book, f: Found, table: Table, weights: Sequence[tuple[str, Table]]
 ) -> tuple[WordsIn, str] | None:
@@ -453,6 +465,11 @@ def _as_frames_show(
     texts = [value for row in grid for value in row if isinstance(value, str)]
     if book.path.suffix.lower() not in DRAWN or len(texts) > MOST_TEXTS:
         return None
+    from attn_xl.spreadsheets.drawn import read_drawn
+
+    from .frames import Cells, direction, titles_of
+    from .step_names import step_named
+
     if not any((named := step_named(text)) and named[0] in SQUARE for text in texts):
         return None
     if "drawn" not in book.kept:
