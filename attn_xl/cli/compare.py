@@ -46,9 +46,8 @@ def compare(
     Settings.check_call(options)
     from attn_xl.models.compare_models import compare_models, models_of
     from attn_xl.outputs import check_ending, check_output
-    from attn_xl.workbook.arrange import check_sizes
     from attn_xl.workbook.templates import find_template
-    from attn_xl.workbook.write import write_workbook
+    from attn_xl.workbook.write import check_sizes, write_workbook
 
     template_path = find_template(template)
     chosen = models_of(" ".join(models).replace(",", " ").split())

@@ -154,10 +154,9 @@ def convert_file(task: Conversion) -> Converted:
         AttnXlError: if the file cannot be converted; nothing is written then.
     """
     from attn_xl.outputs import check_output
-    from attn_xl.workbook.arrange import check_sizes
     from attn_xl.workbook.layout.place import renamed
     from attn_xl.workbook.templates import is_arrangement
-    from attn_xl.workbook.write import write_workbook
+    from attn_xl.workbook.write import check_sizes, write_workbook
 
     check_output(task.path, force=task.force, sources=(task.file, task.template))
     if is_arrangement(task.template):

@@ -60,9 +60,8 @@ def learn(
     options = {**options, "controls": not plain, "train": " ".join(train) if train else None}
     Settings.check_call(options)
     from attn_xl.models.learning import followed_by, losses, not_learned, trained
-    from attn_xl.workbook.arrange import check_sizes
     from attn_xl.workbook.templates import find_template
-    from attn_xl.workbook.write import write_workbook
+    from attn_xl.workbook.write import check_sizes, write_workbook
 
     template_path = find_template(template)
     for target in (path, *([weights_out] if weights_out else [])):

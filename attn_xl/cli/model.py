@@ -96,7 +96,7 @@ def _with_choice(error: str, folder: Path, options: dict[str, Any], reading: dic
     """An error about size, with a choice of layers and heads that fits."""
     from attn_xl.models.build import foresee
     from attn_xl.tables.read import read_tables
-    from attn_xl.workbook.arrange import check_sizes
+    from attn_xl.workbook.write import check_sizes
 
     tables = read_tables(folder, **reading)
     whole = Settings.resolve(options, tables.settings, str(folder))

@@ -292,13 +292,14 @@ def compute_file(
         call: what is given with --call.
     """
     from attn_xl.models.build import attend, foresee
-    from attn_xl.views.selection import has_steps
 
     if options.get("attention"):
         reading = {**reading, "attention": options["attention"]}
     tables = read_file_tables(file, reading, sheet)
     tables = replace(tables, called={**tables.called, **called(call)})
     if steps:
+        from attn_xl.views.selection import has_steps
+
         plain = Settings.resolve(options, tables.settings, f"{file}, sheet 'Settings'")
         if not has_steps(foresee(tables, plain), steps, sheet):
             for option in ("controls", "influence"):

@@ -29,11 +29,9 @@ from .attention import (
     compare,
 )
 from .computation import Computation
-from .losses import mean_loss
 from .parts import described
 from .run import Run
 from .similarity import moves
-from .unused import refuse_unused, use_for
 
 TITLES = {
     Model.encoder: "Encoder",
@@ -100,6 +98,8 @@ def _attend(tables: Tables, settings: Settings) -> Computation:
                 if settings.loss or settings.steps:
                     output.append(run.answers.loss(name, output[0], run.scoring.padding(x.rows)))
         except MissingWeightsError as error:
+            from .unused import use_for
+
             raise use_for(tables, settings, _used_with, error) from None
         except InputError as error:
             message = str(error)
@@ -116,8 +116,11 @@ def _attend(tables: Tables, settings: Settings) -> Computation:
         outputs[name] = output
         ends[name] = run.live.of_words(x), end
     run.check_hidden()
-    if settings.model.kind not in WEIGHTLESS:
-        refuse_unused(tables, settings, run.weights.used | run.replaced, _used_with)
+    used = run.weights.used | run.replaced
+    if settings.model.kind not in WEIGHTLESS and not tables.weights.keys() <= used:
+        from .unused import refuse_unused
+
+        refuse_unused(tables, settings, used, _used_with)
     title = _title(run, outputs)
     if settings.steps:
         from .learning import learned
@@ -161,6 +164,8 @@ def _batch(graphs: Mapping[str, Graph]) -> dict[str, Matrix]:
     losses = {name: graph["Loss"] for name, graph in graphs.items() if "Loss" in graph}
     if len(losses) < 2:
         return {}
+    from .losses import mean_loss
+
     loss = mean_loss(losses, WHOLE.within(Scope(BATCH, "batch")), BATCH)
     parents = (cast(Matrix, parent) for parent in loss.parents)
     return {matrix.name: matrix for matrix in (*parents, loss)}

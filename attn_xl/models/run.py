@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
 from itertools import takewhile
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attn_xl.errors import CallError, nearest
 from attn_xl.graph.functions import option
@@ -34,7 +34,6 @@ from .attention import (
     positioned,
     softmax_alone,
 )
-from .losses import Answers, take_target
 from .masking import Attended, OwnMasks, Scoring
 from .parts import Live, without_new
 from .relative import Alibi, Rotary
@@ -46,6 +45,9 @@ from .transformer import (
     norm_alone,
 )
 from .weights import SheetWeights, readable, xavier
+
+if TYPE_CHECKING:
+    from .losses import Answers
 
 IN_SCORES = (Positions.rotary, Positions.alibi)
 """Positions that attention sees in its scores."""
@@ -73,7 +75,11 @@ class Run:
         tables_of_words = dict(tables.sentences)
         self.given = self._given(tables_of_words)
         self.memory = self._memory(tables_of_words)
-        target = take_target(tables_of_words) if settings.loss or settings.steps else None
+        self._target: Table | None = None
+        if settings.loss or settings.steps:
+            from .losses import take_target
+
+            self._target = take_target(tables_of_words)
         self.is_batch = settings.steps > 0 and len(tables_of_words) > 1
         self.inputs: dict[str, Matrix] = {}
         note = steps.INPUT.note if Live.of(settings).has(1) else steps.INPUT_OF_MODEL
@@ -86,7 +92,6 @@ class Run:
         self._check()
         self.live = Live.of(settings)
         self.scoring = Scoring(tables, settings, self.weights.used, list(self._attended_words()))
-        self.answers = Answers(tables, self.weights.used, self.inputs, target)
         self.after_layers: list[Matrix] = []
         """What layers of the present sentence give, if the next one may not be written."""
         self._head_switches: dict[Part, Matrix] = {}
@@ -98,6 +103,13 @@ class Run:
         if make not in self._made:
             self._made[make] = make(self)
         return cast(Made, self._made[make])
+
+    @cached_property
+    def answers(self) -> Answers:
+        """The right answers, for a loss."""
+        from .losses import Answers
+
+        return Answers(self.tables, self.weights.used, self.inputs, self._target)
 
     def within(self, name: str) -> AbstractContextManager[None]:
         """A context in which steps belong to a sentence, if all are computed as one batch."""

@@ -10,14 +10,13 @@ from dataclasses import replace
 
 from attn_xl.graph.step import Scope, Step
 from attn_xl.models import recipes
-from attn_xl.models.words.read import read_words
 
-OF_MODELS: dict[str, Step] = read_words(
+OF_MODELS: dict[str, Step] = recipes.read_words(
     "steps", "encoder_steps", "recurrent_steps", recipes=recipes.NAMED
 )
 """The steps of models, without those of a loss and of learning."""
-OF_LOSSES: dict[str, Step] = read_words("loss_steps", recipes=recipes.NAMED, steps=OF_MODELS)
-_OF_LEARNING: dict[str, Step] = read_words(
+OF_LOSSES: dict[str, Step] = recipes.read_words("loss_steps", recipes=recipes.NAMED, steps=OF_MODELS)
+_OF_LEARNING: dict[str, Step] = recipes.read_words(
     "learning_steps", "influence_steps", recipes=recipes.NAMED, steps=OF_MODELS
 )
 NAMED = {**OF_MODELS, **OF_LOSSES, **_OF_LEARNING}

@@ -16,7 +16,7 @@ from attn_xl.settings import OVERVIEW, SETTINGS
 from attn_xl.spreadsheets.addresses import Place, address, parse_place, quoted
 from attn_xl.text import shortened
 from attn_xl.workbook.layout.layout import LINK_ROW, NOTE_ROW, TITLE_ROW, Layout, Sheet
-from attn_xl.workbook.layout.placed import Block
+from attn_xl.workbook.layout.page import Block
 from attn_xl.workbook.xlsx.rows import caption_above
 
 from .selection import SelectedMatrix, Steps, select

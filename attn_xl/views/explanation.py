@@ -14,8 +14,8 @@ from attn_xl.graph.node import Graph, Node, Numbers
 from attn_xl.graph.operation import ATOM, Said, Term, cells_of, operation_of
 from attn_xl.models.computation import Computation, as_computation
 from attn_xl.settings import Settings
-from attn_xl.workbook.arrange import arrange
 from attn_xl.workbook.layout.layout import Layout
+from attn_xl.workbook.write import arrange
 
 from .cell_names import CellNames, Element
 

@@ -138,14 +138,14 @@ def _read_template(path: Path, content: bytes) -> Any:
 
 def is_arrangement(path: Path) -> bool:
     """Whether a template says where matrices go, by tags, defined names or titles of frames."""
-    from attn_xl.spreadsheets.drawn import read_drawn
-    from attn_xl.tables.own_names import says_where
-
     content = content_of(path)
     if not content.startswith(b"PK") or b"attn title" in unpacked(path, content, _is_styles).get(
         _STYLES, b""
     ):
         return False
+    from attn_xl.spreadsheets.drawn import read_drawn
+    from attn_xl.tables.own_names import says_where
+
     return says_where(read_drawn(path, content))
 
 

@@ -26,9 +26,8 @@ from attn_xl.models.computation import Computation
 from attn_xl.models.similarity import AXES, AXES_APART, DIRECTIONS_STAY, principal_components
 from attn_xl.settings import Activation, Model, Normalize, Settings
 from attn_xl.teaching.lessons.blanks import results_of
-from attn_xl.workbook.arrange import arrange
 from attn_xl.workbook.layout.layout import Layout
-from attn_xl.workbook.write import write_workbook
+from attn_xl.workbook.write import arrange, write_workbook
 
 Keep = Callable[[Path], Path]
 ALL = sorted(

@@ -10,7 +10,7 @@ from conftest import SAMPLES
 
 import attn_xl
 from attn_xl.models import steps
-from attn_xl.models.words.read import __file__ as WORDS
+from attn_xl.models.recipes import WORDS
 from attn_xl.settings import Model
 
 FILES = sorted(
@@ -52,8 +52,8 @@ def test_the_temperature_has_words_of_its_own() -> None:
 
 def test_every_entry_of_the_words_is_used() -> None:
     """By Python, or by another entry."""
-    words = {path: path.read_text(encoding="utf-8") for path in Path(WORDS).parent.glob("*.toml")}
-    code = "\n".join(p.read_text(encoding="utf-8") for p in Path(WORDS).parents[2].rglob("*.py"))
+    words = {path: path.read_text(encoding="utf-8") for path in WORDS.glob("*.toml")}
+    code = "\n".join(p.read_text(encoding="utf-8") for p in WORDS.parents[1].rglob("*.py"))
     used = {*re.findall(r"\w+", code)}
     for text in words.values():
         used |= {*re.findall(r'^(?:like|recipe) = "(?:\w+\.)?(\w+)"$', text, re.MULTILINE)}

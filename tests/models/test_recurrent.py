@@ -26,8 +26,7 @@ from attn_xl.teaching.grading.grade_file import Submission, grade_one
 from attn_xl.teaching.grading.grades import Status
 from attn_xl.teaching.lessons.blanks import Lesson
 from attn_xl.teaching.lessons.lesson import write_lesson
-from attn_xl.workbook.arrange import arrange
-from attn_xl.workbook.write import write_workbook
+from attn_xl.workbook.write import arrange, write_workbook
 
 RECURRENT = ("rnn", "lstm", "gru")
 

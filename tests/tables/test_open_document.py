@@ -15,8 +15,7 @@ from made_by_hand import columns_from_the_left, row_arrays, three_heads
 
 from attn_xl.cli.main import main
 from attn_xl.spreadsheets.book import read_book
-from attn_xl.spreadsheets.formulas import WIDTH, formulas_in
-from attn_xl.spreadsheets.formulas import as_in_excel, ods_formulas
+from attn_xl.spreadsheets.formulas import WIDTH, as_in_excel, formulas_in, ods_formulas
 from attn_xl.tables.read import read_tables
 
 NAMES = " ".join(

@@ -25,8 +25,8 @@ from attn_xl.workbook.canvas.canvas import CANVAS, arranged, draw
 from attn_xl.workbook.canvas.drawing import bold, figure_of
 from attn_xl.workbook.canvas.panels import Figures
 from attn_xl.workbook.layout.layout import Layout, Sheet
+from attn_xl.workbook.layout.page import Block
 from attn_xl.workbook.layout.place import lay_out
-from attn_xl.workbook.layout.placed import Block
 from attn_xl.workbook.write import write_workbook
 
 Write = Callable[..., Path]

@@ -21,11 +21,11 @@ from attn_xl.tables.read import read_tables
 from attn_xl.teaching.lessons.blanks import Lesson
 from attn_xl.teaching.lessons.lesson import write_lesson
 from attn_xl.views.explanation import explain
-from attn_xl.workbook.arrange import arrange
 from attn_xl.workbook.canvas.canvas import CANVAS, MOST_MATRICES
 from attn_xl.workbook.canvas.drawing import CHARACTER, LEAST, PAGE, spread
 from attn_xl.workbook.canvas.panels import FIRST_ROW
 from attn_xl.workbook.layout.layout import Layout, Sheet
+from attn_xl.workbook.write import arrange
 
 Write = Callable[..., Path]
 SMALL = ["mouse", "by-hand", "projections", "multi-head", "politics", "masks", "positions", "cross"]

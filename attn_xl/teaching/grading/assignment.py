@@ -15,8 +15,8 @@ from attn_xl.teaching.lessons.lesson import Made
 from attn_xl.teaching.roster import Student
 from attn_xl.text import listed, shortened
 from attn_xl.workbook.layout.layout import Layout
+from attn_xl.workbook.layout.page import Block
 from attn_xl.workbook.layout.place import lay_out
-from attn_xl.workbook.layout.placed import Block
 from attn_xl.workbook.layout.settings_sheet import sources
 
 MOST_LISTED = 6

@@ -18,8 +18,7 @@ from attn_xl.text import count, listed
 from attn_xl.workbook.layout.compare_sheet import with_charts
 from attn_xl.workbook.layout.layout import Blanks, Layout, Sheet
 from attn_xl.workbook.layout.overview import with_overview
-from attn_xl.workbook.layout.page import Cell, Extras, Tint
-from attn_xl.workbook.layout.placed import Block
+from attn_xl.workbook.layout.page import Block, Cell, Extras, Tint
 from attn_xl.workbook.write import write_layout
 
 from .assignment import Assignment

@@ -17,7 +17,7 @@ from attn_xl.models import recipes
 from attn_xl.models.computation import Computation
 from attn_xl.models.steps import MINUS, PLUS
 from attn_xl.workbook.layout.layout import Blanks, Layout
-from attn_xl.workbook.layout.placed import Block
+from attn_xl.workbook.layout.page import Block
 
 CELLS_A_STEP = 3
 """Blank cells of each step at level 1."""

@@ -16,9 +16,8 @@ from attn_xl.settings import Settings
 from attn_xl.tables.survey import Tables
 from attn_xl.tables.written import WrittenBook
 from attn_xl.teaching.roster import Student, read_roster
-from attn_xl.workbook.arrange import check_sizes
 from attn_xl.workbook.templates import find_template
-from attn_xl.workbook.write import write_layout
+from attn_xl.workbook.write import check_sizes, write_layout
 
 from .answer_key import Key, answers_of, answers_sheet, key_in
 from .blanks import Lesson

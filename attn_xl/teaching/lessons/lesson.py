@@ -15,12 +15,11 @@ from attn_xl.models.computation import Computation
 from attn_xl.settings import COMPARE, OVERVIEW, SETTINGS, Settings
 from attn_xl.spreadsheets.numerals import as_text
 from attn_xl.tables.survey import Tables
-from attn_xl.workbook.arrange import arrange, check_sizes
 from attn_xl.workbook.layout.layout import Layout, Sheet
 from attn_xl.workbook.layout.page import NOTHING
 from attn_xl.workbook.layout.settings_sheet import digest, with_record
 from attn_xl.workbook.templates import DEFAULT
-from attn_xl.workbook.write import write_layouts
+from attn_xl.workbook.write import arrange, check_sizes, write_layouts
 
 from .blanks import Lesson, with_blanks
 from .pages import with_pages

@@ -23,8 +23,7 @@ from attn_xl.spreadsheets.addresses import (
 )
 from attn_xl.text import count, text_width
 from attn_xl.workbook.layout.layout import Layout, Sheet
-from attn_xl.workbook.layout.page import Cell, Choice, Extras, Heat, Tint
-from attn_xl.workbook.layout.placed import Block
+from attn_xl.workbook.layout.page import Block, Cell, Choice, Extras, Heat, Tint
 
 from .blanks import Lesson, is_updated, unit_of
 from .guide import Guide, exam_introduction, guide, introduction

@@ -27,8 +27,7 @@ from attn_xl.spreadsheets.addresses import (
 )
 from attn_xl.text import text_width
 from attn_xl.workbook.layout.layout import Layout, Sheet
-from attn_xl.workbook.layout.page import Cell, Choice, Extras, Scale, Tint
-from attn_xl.workbook.layout.placed import Block, look_of
+from attn_xl.workbook.layout.page import Block, Cell, Choice, Extras, Scale, Tint, look_of
 
 from .drawing import COLUMN, LIMIT, Drawing, Drawn, Text
 from .panels import FIRST_ROW, LINE, Figures, Panel, heights_of, spread_of, starts_of, widths_of

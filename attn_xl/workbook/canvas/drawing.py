@@ -15,7 +15,7 @@ from attn_xl.graph.operation import cells_of, operation_of, view_of
 from attn_xl.records import changed, record
 from attn_xl.text import text_width
 from attn_xl.workbook.layout.layout import Sheet
-from attn_xl.workbook.layout.placed import Block
+from attn_xl.workbook.layout.page import Block
 
 COLUMN = 6.5
 """Characters: the assumed width of a column while matrices are placed."""

@@ -12,8 +12,7 @@ from attn_xl.spreadsheets.addresses import Place
 from attn_xl.text import clean, shortened
 
 from .layout import FIRST_ROW, Layout, Sheet
-from .page import Cell, Chart, Series, share_labels
-from .placed import Block
+from .page import Block, Cell, Chart, Series, share_labels
 
 MOST_SERIES, MOST_POINTS = 8, 40
 """Series of bars in a chart, and words in a plane."""

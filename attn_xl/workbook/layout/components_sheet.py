@@ -16,9 +16,8 @@ from attn_xl.tables.written import SENTENCE
 from .compare_sheet import texts_below
 from .layout import FIRST_ROW, HEADER_ROW, Layout, Sheet
 from .overview import with_overview
-from .page import Chart, Series, share_labels
+from .page import Block, Chart, Series, share_labels
 from .place import lay_out
-from .placed import Block
 from .settings_sheet import with_record
 
 MOST_POINTS = 200

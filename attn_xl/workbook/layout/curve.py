@@ -10,8 +10,7 @@ from attn_xl.models.steps import CERTAINTY, CURVE, DISTANCE, LOSS_BY_WORD, POSIT
 from attn_xl.spreadsheets.addresses import Place
 
 from .layout import Layout, Sheet
-from .page import Chart, Series
-from .placed import Block
+from .page import Block, Chart, Series
 
 GAP = 2
 """Columns between the numbers and their chart."""

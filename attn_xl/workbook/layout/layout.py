@@ -19,8 +19,7 @@ from attn_xl.spreadsheets.addresses import (
     at_row,
 )
 
-from .page import Extras
-from .placed import Block, PlacedOperand
+from .page import Block, Extras, PlacedOperand
 
 TITLE_ROW, NOTE_ROW, LINK_ROW, HEADER_ROW, FIRST_ROW = 1, 2, 3, 4, 5
 LABEL_COLUMN, FIRST_COLUMN = 1, 2

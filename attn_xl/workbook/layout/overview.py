@@ -36,8 +36,7 @@ from attn_xl.text import OFF, ON, clean, count, shortened, text_width
 from .curve import ROWS_OF_CHART as ROWS_OF_CURVE
 from .curve import chart_of, is_curve
 from .layout import Layout, Sheet
-from .page import Cell, Chart, Choice, Extras, Scale, Series, Tint
-from .placed import Block
+from .page import Block, Cell, Chart, Choice, Extras, Scale, Series, Tint
 from .shown import BEST, Panel, View, compares, is_input, views_of, without_choice
 from .vectors_sheet import ROWS_OF_ARROWS, arrows_of, is_vectors
 

@@ -1,13 +1,16 @@
-"""Texts, charts, drop-downs and tints: frozen records of everything on a sheet but its matrices."""
+"""What stands on a sheet: matrices in their places with references to them, texts, charts, lists."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal, NamedTuple
 
+from attn_xl.graph.node import Node
+from attn_xl.graph.operation import Cells, NoArray, Operand, cells_of, operation_of
 from attn_xl.records import record
-from attn_xl.spreadsheets.addresses import Place
+from attn_xl.spreadsheets.addresses import Place, letters, literal, quoted, row_token
 
 
 @record(frozen=True)
@@ -216,3 +219,214 @@ class Extras:
     freeze: str = ""
     hidden: bool = False
     again: bool = False
+
+
+@record(frozen=True, eq=False, repr=False)
+class Block:
+    """One matrix in its place.
+
+    Attributes:
+        node: the matrix.
+        place: the cells of its numbers.
+        name: its defined name.
+        caption: the text above or beside its column labels.
+        labelled: whether the column to its left holds its row labels.
+        headed: whether the row above it holds its column labels.
+        live: whether it has formulas: it is computed, and everything they refer to is written.
+        turned: whether its cells hold the transpose: on a sheet that has words in columns.
+    """
+
+    node: Node
+    place: Place
+    name: str
+    caption: str
+    labelled: bool
+    headed: bool
+    live: bool
+    turned: bool = False
+
+
+class PlacedOperand(Operand):
+    """`node` as an operand of a formula at `home`: a reference to its cells or, if it has none, its
+    formula."""
+
+    def __init__(
+        self,
+        blocks: Mapping[Node, Block],
+        node: Node,
+        home: Place,
+        index: int,
+        read: dict[str, tuple[Node, int]],
+        turned: bool = False,
+    ) -> None:
+        self._blocks, self._node, self._home, self._index = blocks, node, home, index
+        self._home_turned = turned
+        self.read = read
+        """The references in the formula, each with the matrix it reads and the number of cells."""
+        self.shape = node.shape
+
+    @cached_property
+    def _cells(self) -> Cells | None:
+        return cells_of(self._node)
+
+    @property
+    def is_transposed(self) -> bool:
+        return self._cells is not None and self._cells.turned != self._block.turned
+
+    @property
+    def _moves_aside(self) -> bool:
+        """Whether a row of it is read by cells that do not stand in that row of the sheet."""
+        return self.is_transposed or (self._home_turned and self._cells is not None)
+
+    @cached_property
+    def _block(self) -> Block:
+        """The block that holds its cells."""
+        assert self._cells is not None
+        return self._blocks[self._cells.node]
+
+    @cached_property
+    def _parents(self) -> list[PlacedOperand]:
+        parents = [
+            PlacedOperand(self._blocks, node, self._home, self._index, self.read, self._home_turned)
+            for node in self._node.parents
+        ]
+        return [*parents, self] if operation_of(self._node).reads_labels else parents
+
+    def formula(self, column: int) -> str:
+        """The formula of a cell in `column`, as it would be written at `home`."""
+        return operation_of(self._node).formula(self._index, column, *self._parents)
+
+    @property
+    def _sheet(self) -> str:
+        place = self._block.place
+        return "" if place.sheet == self._home.sheet else quoted(place.sheet) + "!"
+
+    def _row_number(self, row: int | None = None) -> str:
+        """The number of a row, from 0, or of the formula's own; of a single row, always its."""
+        first = self._block.place.row + (self._cells.row if self._cells else 0)
+        if self.shape[0] == 1 < self._home.rows:
+            return f"${first}"
+        return row_token(first - self._home.row + (0 if row is None else row - self._index))
+
+    def _reads(self, text: str, cells: int) -> str:
+        self.read[text] = (self._block.node, cells)
+        return text
+
+    def cell(self, column: int, *, row: int | None = None, binds: int = 0) -> str:
+        node, column = self._node, min(column, self.shape[1] - 1)
+        if node.scalar and node.name:
+            return self._reads(self._block.name, 1)
+        cells = self._cells
+        if cells and self._moves_aside:
+            down = min(self._index if row is None else row, self.shape[0] - 1)
+            moves = row is None and self.shape[0] > 1, self.shape[1] > 1
+            return self._range(down, column, 1, 1, moves).partition(":")[0]
+        if not node.name and (row is None or cells is None):
+            text = self.formula(column)
+            return f"({text})" if _binding(node) < binds else text
+        assert cells is not None
+        place = self._block.place
+        one_column = self.shape[1] == 1 < self._home.columns
+        letter = letters(place.column + cells.column + column)
+        row_text = self._row_number(row)
+        return self._reads(f"{self._sheet}{'$' * one_column}{letter}{row_text}", 1)
+
+    def row(self, row: int | None = None) -> str:
+        """All columns of a row, from 0, or of the formula's own row."""
+        cells = self._cells
+        if cells is None:
+            picked = operation_of(self._node).row_of(self._index if row is None else row)
+            assert picked is not None
+            return self._parents[picked[0]].row(picked[1])
+        if self._moves_aside:
+            index = min(self._index if row is None else row, self.shape[0] - 1)
+            moves = row is None and self.shape[0] > 1, False
+            return self._range(index, 0, 1, self.shape[1], moves)
+        first = self._block.place.column + cells.column
+        number = self._row_number(row)
+        text = f"{self._sheet}${letters(first)}{number}:${letters(first + self.shape[1] - 1)}{number}"
+        return self._reads(text, self.shape[1])
+
+    def column(self, column: int) -> str:
+        column = min(column, self.shape[1] - 1)
+        if self._moves_aside:
+            return self._range(0, column, self.shape[0], 1, (False, self.shape[1] > 1))
+        cells, place = self._cells, self._block.place
+        assert cells is not None
+        letter = letters(place.column + cells.column + column)
+        first = place.row + cells.row
+        text = f"{self._sheet}{letter}${first}:{letter}${first + self.shape[0] - 1}"
+        return self._reads(text, self.shape[0])
+
+    def _range(
+        self, row: int, column: int, rows: int, columns: int, moves: tuple[bool, bool] = (False, False)
+    ) -> str:
+        """The address of a part of it; `moves` says whether its row is that of the formula, and whether
+        its column is. A `$` keeps each part of the address that copying the formula does not move."""
+        cells, place = self._cells, self._block.place
+        assert cells is not None
+        if cells.turned:
+            row, column, rows, columns = column, row, columns, rows
+        row, column = row + cells.row, column + cells.column
+        if self._block.turned:
+            row, column, rows, columns = column, row, columns, rows
+        aside = self.is_transposed
+        down, across = moves if not self._home_turned else moves[::-1]
+        same = aside == self._home_turned
+        start, end = "" if same and across else "$", "" if same and down else "$"
+        top, left = place.row + row, place.column + column
+        last = f"{start}{letters(left + columns - 1)}{end}{top + rows - 1}"
+        return self._reads(f"{self._sheet}{start}{letters(left)}{end}{top}:{last}", rows * columns)
+
+    def whole(self) -> str:
+        return self._block.name
+
+    def array(self, binds: int = 0) -> str:
+        node = self._node
+        if node.name:
+            return self._block.name
+        operation = operation_of(node)
+        if operation.reads_labels:
+            raise NoArray
+        text = operation.array(*self._parents)
+        return f"({text})" if _binding(node) < binds else text
+
+    def part(self, start: int, stop: int) -> str:
+        if self._cells is None:
+            raise NoArray
+        text = self._range(0, start, self.shape[0], stop - start)
+        return f"TRANSPOSE({text})" if self.is_transposed else text
+
+    def literal(self, text: str) -> str:
+        return literal(text)
+
+    def heading(self, column: int) -> str:
+        place = self._block.place
+        return f"{letters(place.column + column)}${place.row - 1}"
+
+    def headings(self) -> str:
+        place, row = self._block.place, self._block.place.row - 1
+        return f"{self._sheet}${letters(place.column)}${row}:${letters(place.last_column)}${row}"
+
+    def column_number(self, column: int) -> str:
+        return f"COLUMN({self.heading(column)})-COLUMN(${self.heading(0)})"
+
+    def row_number(self) -> str:
+        place = self._block.place
+        label = letters(place.column - 1)
+        return f"ROW(${label}{row_token(0)})-ROW(${label}${place.row})"
+
+
+def _binding(node: Node) -> int:
+    """How tightly the formula of a matrix without a name binds."""
+    operation = operation_of(node)
+    if operation.passes_on:
+        return min((_binding(one) for one in node.parents if not one.name), default=operation.binds)
+    return operation.binds
+
+
+def look_of(node: Node) -> str:
+    """The style of a matrix's numbers. Only numbers to edit look like inputs and weights: those that a
+    formula computes, such as weights after a step of learning, do not."""
+    computed = node.operation is not None and node.role in ("input", "weight")
+    return "attn value" if computed else f"attn {node.role}"

@@ -36,7 +36,7 @@ from .layout import (
     Layout,
     Sheet,
 )
-from .placed import Block
+from .page import Block
 
 MOST_BESIDE = 26
 """Columns of matrices side by side on a shared sheet, so that they can be printed."""

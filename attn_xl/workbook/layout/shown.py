@@ -10,7 +10,7 @@ from attn_xl.models.steps import AFTER, BEFORE, DISTANCE, INFLUENCE, LEARNING, M
 from attn_xl.text import distinct
 
 from .layout import Layout
-from .placed import Block
+from .page import Block
 
 MOST_ROWS, MOST_DIMS = 60, 8
 """Words, and dimensions, that are drawn."""

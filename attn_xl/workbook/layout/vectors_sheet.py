@@ -11,8 +11,7 @@ from attn_xl.spreadsheets.addresses import Place, address, fixed
 from attn_xl.text import clean, shortened
 
 from .layout import FIRST_ROW, HEADER_ROW, Layout, Sheet
-from .page import Cell, Chart, Choice, Series, share_labels
-from .placed import Block
+from .page import Block, Cell, Chart, Choice, Series, share_labels
 
 MOST_ARROWS, LONGEST_NAME = 60, 30
 """Words that are drawn, and characters of their names."""

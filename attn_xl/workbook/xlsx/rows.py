@@ -15,8 +15,7 @@ import orjson
 
 from attn_xl.spreadsheets.addresses import CODE_LIKE, address, letters, row_offsets, row_token
 from attn_xl.workbook.layout.layout import Layout, Sheet, State
-from attn_xl.workbook.layout.page import Cell
-from attn_xl.workbook.layout.placed import Block
+from attn_xl.workbook.layout.page import Block, Cell
 
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _MARKS = bytes([*range(1, 9), *range(14, 32)])

@@ -40,8 +40,7 @@ from attn_xl.workbook.layout.layout import (
     Layout,
     Sheet,
 )
-from attn_xl.workbook.layout.page import NOTHING, Cell
-from attn_xl.workbook.layout.placed import Block, look_of
+from attn_xl.workbook.layout.page import NOTHING, Block, Cell, look_of
 
 from .package import Rows
 from .rows import CellStyles, FreeCells, caption_above, sheet_rows, spreadsheet_text

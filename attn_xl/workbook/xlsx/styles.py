@@ -17,7 +17,7 @@ from attn_xl.settings import Settings
 from attn_xl.spreadsheets.addresses import MAX_TEXT, cut
 from attn_xl.text import text_width
 from attn_xl.workbook.layout.page import Cell as PageCell
-from attn_xl.workbook.layout.placed import look_of
+from attn_xl.workbook.layout.page import look_of
 from attn_xl.workbook.templates import STAND_INS
 
 from .rows import spreadsheet_text
