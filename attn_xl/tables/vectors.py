@@ -6,8 +6,8 @@ import os
 import struct
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher, get_close_matches
 from math import isfinite
@@ -22,96 +22,13 @@ from attn_xl.text import listed, shortened
 
 from .survey import Table
 
-BLOCK = 1 << 18
-"""Bytes read at a time; a block fits in the processor's cache."""
-HEAD = 1 << 20
-"""Bytes at the start of a file that are examined to detect its format."""
+BLOCK, HEAD = 1 << 18, 1 << 20
+"""Bytes read at a time, and those at the start of a file from which its format is detected."""
 GZIP = b"\x1f\x8b"
-
-Blocks = Generator[bytes, None, None]
+LINES = 2_000
+"""Lines between two calls of `Progress`."""
 Progress = Callable[[int, int], None]
 """Called repeatedly with the number of bytes done and the total."""
-
-
-def blocks_of(path: Path, progress: Progress | None = None) -> Blocks:
-    """Yield a file's content, decompressed, in blocks.
-
-    Raises:
-        InputError: if the file cannot be read or is truncated.
-    """
-    with _input_errors(path), open(path, "rb", buffering=0) as raw:
-        total = path.stat().st_size
-        for block in _unpacked(raw):
-            if progress:
-                progress(raw.tell(), total)
-            yield block
-
-
-def head(blocks: Iterator[bytes]) -> Blocks:
-    """Yield the first blocks, up to `HEAD` bytes."""
-    size = 0
-    for block in blocks:
-        yield block
-        size += len(block)
-        if size >= HEAD:
-            return
-
-
-def _unpacked(raw: IO[bytes]) -> Blocks:
-    """Yield blocks of a file, decompressed if it is gzip."""
-    stream: Any = raw
-    compressed = raw.read(2) == GZIP
-    raw.seek(0)
-    if compressed:
-        from gzip import GzipFile
-
-        stream = GzipFile(fileobj=raw, mode="rb")
-    while block := stream.read(BLOCK):
-        yield block
-
-
-def whole_lines(blocks: Iterator[bytes]) -> Blocks:
-    """Yield the same bytes, split at line ends. A line that crosses two blocks is yielded on its own,
-    because joining whole blocks would copy them."""
-    carried: list[bytes] = []
-    for block in blocks:
-        first = block.find(b"\n") + 1
-        if not first:
-            carried.append(block)
-            continue
-        last = block.rfind(b"\n") + 1
-        yield b"".join([*carried, block[:first]])
-        if last > first:
-            yield block[first:last]
-        carried = [block[last:]]
-    rest = b"".join(carried)
-    if rest:
-        yield rest
-
-
-@contextmanager
-def _input_errors(path: Path) -> Iterator[None]:
-    """Convert read errors to InputError."""
-    import zlib
-    from gzip import BadGzipFile
-
-    try:
-        yield
-    except FileNotFoundError:
-        raise no_such_file(path) from None
-    except IsADirectoryError:
-        raise InputError(f"{path}: is a folder, not a file of word vectors.") from None
-    except EOFError:
-        raise InputError(
-            f"{path}: the compressed file ends too soon. Copy or download it again."
-        ) from None
-    except (zlib.error, BadGzipFile) as error:
-        raise InputError(f"{path}: the compressed file is damaged ({error}).") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"{path}: cannot be read ({reason}).") from None
-
-
 LOOKED_AT = 50
 """Lines examined to find how many numbers a line has."""
 LONGEST_WORD = 10_000
@@ -154,8 +71,8 @@ class VectorFile:
     def __init__(self, path: Path, progress: Progress | None = None) -> None:
         self.path = path
         self._progress = progress
-        with closing(self._blocks()) as blocks:
-            self.form = self._detect_form(b"".join(head(blocks)))
+        with self._opened() as (stream, _):
+            self.form = self._detect_form(stream.read(HEAD))
 
     def find(self, words: Iterable[str]) -> dict[str, Vector]:
         """The vectors of the words that are in the file; of repeated words, the first vector.
@@ -165,55 +82,67 @@ class VectorFile:
                 malformed.
         """
         missing = {word.encode(): word for word in words}
-        if not missing:
-            return {}
-        with closing(self._body()) as blocks:
-            search = self._find_binary if self.form.binary else self._find_text
-            return {missing[word]: vector for word, vector in search(blocks, missing)}
+        search = self._find_binary if self.form.binary else self._find_text
+        return {missing[word]: vector for word, vector in search(set(missing))}
 
     def words(self) -> Iterator[str]:
         """Yield all words in file order."""
-        with closing(self._body()) as blocks:
-            if self.form.binary:
-                yield from (word.decode("utf-8", "replace") for word, _ in self._records(blocks))
-                return
-            separator, dims = self.form.separator, self.form.dims
-            for block in whole_lines(blocks):
-                for line in block.split(b"\n"):
-                    fields = line.rstrip()
-                    word, _, after = fields.partition(separator)
-                    if fields.count(separator) != dims and not _is_number(
-                        after.lstrip()[:LONGEST_NUMBER].partition(b" ")[0]
-                    ):
-                        if not fields:
-                            continue
-                        word = fields.rsplit(None, dims)[0]
-                    yield word.decode("utf-8", "replace")
+        if self.form.binary:
+            yield from (word.decode("utf-8", "replace") for word, _ in self._records())
+            return
+        separator, dims = self.form.separator, self.form.dims
+        for _, line in self._lines():
+            fields = line.rstrip()
+            word, _, after = fields.partition(separator)
+            number = after.lstrip()[:LONGEST_NUMBER].partition(b" ")[0]
+            if fields.count(separator) != dims and not _is_number(number):
+                if not fields:
+                    continue
+                word = fields.rsplit(None, dims)[0]
+            yield word.decode("utf-8", "replace")
 
     # Bytes
 
-    def _blocks(self) -> Blocks:
-        return blocks_of(self.path, self._progress)
+    @contextmanager
+    def _opened(self) -> Iterator[tuple[IO[bytes], Callable[[], None]]]:
+        """The file's content, decompressed, and a function that tells how much was read.
 
-    def _body(self) -> Blocks:
-        """Yield the file's content, starting with the first word."""
-        left = self.form.start
-        with closing(self._blocks()) as blocks:
-            for block in blocks:
-                if len(block) > left:
-                    yield block[left:] if left else block
-                left = max(0, left - len(block))
+        Raises:
+            InputError: if the file cannot be read or is truncated.
+        """
+        import zlib
+        from gzip import BadGzipFile, GzipFile
 
-    def _line_number(self, offset: int) -> int:
-        """The number, from 1, of the line that contains byte `offset` of the body."""
-        left, lines = self.form.start + offset, 1
-        with closing(self._blocks()) as blocks:
-            for block in blocks:
-                lines += block.count(b"\n", 0, max(0, left))
-                left -= len(block)
-                if left <= 0:
-                    break
-        return lines
+        path, progress = self.path, self._progress
+        try:
+            with open(path, "rb") as raw:
+                total = path.stat().st_size
+                packed = raw.read(2) == GZIP
+                raw.seek(0)
+                stream: Any = GzipFile(fileobj=raw) if packed else raw
+                yield stream, lambda: progress(raw.tell(), total) if progress else None
+        except FileNotFoundError:
+            raise no_such_file(path) from None
+        except IsADirectoryError:
+            raise InputError(f"{path}: is a folder, not a file of word vectors.") from None
+        except EOFError:
+            raise InputError(
+                f"{path}: the compressed file ends too soon. Copy or download it again."
+            ) from None
+        except (zlib.error, BadGzipFile) as error:
+            raise InputError(f"{path}: the compressed file is damaged ({error}).") from None
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise InputError(f"{path}: cannot be read ({reason}).") from None
+
+    def _lines(self) -> Iterator[tuple[int, bytes]]:
+        """Yield each line after the header, with its number from 1."""
+        with self._opened() as (stream, tell):
+            header = stream.read(self.form.start)
+            for number, line in enumerate(stream, 1 + header.count(b"\n")):
+                if number % LINES < 2:
+                    tell()
+                yield number, line
 
     # Format
 
@@ -280,39 +209,22 @@ class VectorFile:
 
     # Text
 
-    def _find_text(
-        self, blocks: Iterator[bytes], missing: dict[bytes, str]
-    ) -> Iterator[tuple[bytes, Vector]]:
-        """Compare the first bytes of every line with the missing words; parse only lines that match."""
-        left = set(missing)
+    def _find_text(self, left: set[bytes]) -> Iterator[tuple[bytes, Vector]]:
+        """Compare the beginning of every line with the words; parse only lines that match."""
         separator = self.form.separator
-        size = min(len(word) + 1 for word in left)
-        ends = (separator, b"\n", b"\r", b"")  # a line may end after its word
+        firsts = {word.partition(separator)[0] for word in left}
+        for number, line in self._lines() if left else ():
+            end = line.find(separator)
+            if (line[:end] if end >= 0 else line.rstrip()) in firsts:
+                found = self._line(line, left, number)
+                if found:
+                    yield found
+                    left.remove(found[0])
+                    firsts = {word.partition(separator)[0] for word in left}
+                    if not left:
+                        return
 
-        def beginnings() -> set[bytes]:
-            return {(word + end)[:size] for word in left for end in ends}
-
-        starts = beginnings()
-        offset = 0
-        for block in whole_lines(blocks):
-            find, at = block.find, 0
-            while True:
-                if block[at : at + size] in starts:
-                    end = find(b"\n", at)
-                    line = block[at : end if end >= 0 else len(block)]
-                    found = self._line(line, left, offset + at)
-                    if found:
-                        yield found
-                        left.remove(found[0])
-                        if not left:
-                            return
-                        starts = beginnings()  # lines of a repeated word are parsed once
-                at = find(b"\n", at) + 1
-                if not at:
-                    break
-            offset += len(block)
-
-    def _line(self, line: bytes, wanted: set[bytes], offset: int) -> tuple[bytes, Vector] | None:
+    def _line(self, line: bytes, wanted: set[bytes], number: int) -> tuple[bytes, Vector] | None:
         """The word and the vector of a line if the word is in `wanted`. A word may contain spaces: the
         numbers are the last fields."""
         separator, dims = self.form.separator, self.form.dims
@@ -326,28 +238,25 @@ class VectorFile:
             return None
         if extra:
             raise InputError(
-                f"{self.path}, line {self._line_number(offset)}, word {_shown(word)}: {len(fields)} "
+                f"{self.path}, line {number}, word {_shown(word)}: {len(fields)} "
                 f"number{'s' * (len(fields) != 1)} where {self.form.dims_source} {dims}."
             )
-        return word, [self._number(field, word, offset) for field in fields]
+        return word, [self._number(field, word, number) for field in fields]
 
-    def _number(self, field: bytes, word: bytes, offset: int) -> float:
+    def _number(self, field: bytes, word: bytes, number: int) -> float:
         if _is_number(field):
             value = float(field)
             if isfinite(value):
                 return value
         raise InputError(
-            f"{self.path}, line {self._line_number(offset)}, word {_shown(word)}: {_shown(field)} "
+            f"{self.path}, line {number}, word {_shown(word)}: {_shown(field)} "
             "where a number is needed."
         )
 
     # Binary
 
-    def _find_binary(
-        self, blocks: Iterator[bytes], missing: dict[bytes, str]
-    ) -> Iterator[tuple[bytes, Vector]]:
-        left = set(missing)
-        for number, (word, numbers) in enumerate(self._records(blocks), 1):
+    def _find_binary(self, left: set[bytes]) -> Iterator[tuple[bytes, Vector]]:
+        for number, (word, numbers) in enumerate(self._records() if left else (), 1):
             if word in left:
                 vector = list(struct.unpack(f"<{self.form.dims}f", numbers()))
                 if not all(map(isfinite, vector)):
@@ -360,23 +269,24 @@ class VectorFile:
                 if not left:
                     return
 
-    def _records(self, blocks: Iterator[bytes]) -> Iterator[tuple[bytes, Callable[[], bytes]]]:
+    def _records(self) -> Iterator[tuple[bytes, Callable[[], bytes]]]:
         """Yield every word with a function that returns its numbers as bytes. Steps from word to word,
         so that bytes of numbers are never mistaken for a word."""
         buffer, at, size = b"", 0, 4 * self.form.dims
         assert self.form.count is not None
-        for number in range(1, self.form.count + 1):
-            while (space := buffer.find(b" ", at)) < 0 or space + 1 + size > len(buffer):
-                too_long = len(buffer) - at if space < 0 else space - at
-                more = next(blocks, b"") if too_long <= LONGEST_WORD else b""
-                if not more:
-                    raise self._broken(number, too_long > LONGEST_WORD)
-                buffer, at = buffer[at:] + more, 0
-            word = buffer[at:space]
-            if word[:1] == b"\n":  # some programs end a vector with one
-                word = word[1:]
-            at = space + 1 + size
-            yield word, lambda here=buffer, end=at: here[end - size : end]  # type: ignore[misc]
+        with self._opened() as (stream, tell):
+            stream.read(self.form.start)
+            for number in range(1, self.form.count + 1):
+                while (space := buffer.find(b" ", at)) < 0 or space + 1 + size > len(buffer):
+                    too_long = (len(buffer) if space < 0 else space) - at > LONGEST_WORD
+                    more = b"" if too_long else stream.read(BLOCK)
+                    tell()
+                    if not more:
+                        raise self._broken(number, too_long)
+                    buffer, at = buffer[at:] + more, 0
+                word = buffer[at:space].removeprefix(b"\n")  # some programs end a vector with one
+                at = space + 1 + size
+                yield word, lambda here=buffer, end=at: here[end - size : end]  # type: ignore[misc]
 
     def _broken(self, number: int, garbled: bool) -> InputError:
         if garbled:
