@@ -6,7 +6,6 @@ import datetime
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import product as every
 from typing import Any
 
 import numpy as np
@@ -35,8 +34,6 @@ _ARROW = re.compile(
     "[\u2190-\u21ff\u27f0-\u27ff\u2900-\u297f\u2b00-\u2bff\u2500-\u257f\u25a0-\u25ff\\s]+"
     "|[-=~]{1,9}>|<[-=~]{1,9}|[\u2013\u2014]{1,9}"
 )
-_MOST_BUCKETS = 60
-"""Buckets in which boxes are looked up one by one."""
 
 Box = tuple[int, int, int, int]
 """First row, first column, last row, last column, from 0."""
@@ -122,7 +119,7 @@ def union(a: Box, b: Box) -> Box:
 
 
 class Places:
-    """Boxes that can be looked up by place, in a time that hardly depends on how many there are.
+    """Boxes that can be looked up by place.
 
     Attributes:
         boxes: the boxes, from 0 or from 1.
@@ -130,38 +127,13 @@ class Places:
 
     def __init__(self, boxes: Sequence[Box]) -> None:
         self.boxes = boxes
-        self._corners = np.array(boxes, dtype=np.int64).reshape(-1, 4)
-        self._levels: dict[tuple[int, int], dict[tuple[int, int], list[int]]] = {}
-        for number, box in enumerate(boxes):  # at its level, a box has at most four buckets
-            level = (box[2] - box[0]).bit_length(), (box[3] - box[1]).bit_length()
-            buckets = self._levels.setdefault(level, {})
-            rows, columns = _buckets(box, level)
-            for key in every(rows, columns):
-                buckets.setdefault(key, []).append(number)
+        self._corners = np.array(boxes, dtype=np.int64).reshape(-1, 4).T
 
     def at(self, box: Box) -> list[int]:
         """The numbers of the boxes that share cells with a box, in order."""
-        there = [(_buckets(box, level), buckets) for level, buckets in self._levels.items()]
-        if sum(len(rows) * len(columns) for (rows, columns), _ in there) > _MOST_BUCKETS:
-            top, left, bottom, right = self._corners.T
-            shared = (top <= box[2]) & (left <= box[3]) & (bottom >= box[0]) & (right >= box[1])
-            return np.flatnonzero(shared).tolist()
-        near: set[int] = set()
-        for (rows, columns), buckets in there:
-            for row in rows:
-                for column in columns:
-                    near.update(buckets.get((row, column), ()))
-        return sorted(number for number in near if _touch(self.boxes[number], box))
-
-
-def _buckets(box: Box, level: tuple[int, int]) -> tuple[range, range]:
-    """The rows and columns of the buckets of a level that a box covers: of 2^level cells each."""
-    high, wide = level
-    return range(box[0] >> high, (box[2] >> high) + 1), range(box[1] >> wide, (box[3] >> wide) + 1)
-
-
-def _touch(a: Sequence[int], b: Sequence[int]) -> bool:
-    return a[0] <= b[2] and b[0] <= a[2] and a[1] <= b[3] and b[1] <= a[3]
+        top, left, bottom, right = self._corners
+        shared = (top <= box[2]) & (left <= box[3]) & (bottom >= box[0]) & (right >= box[1])
+        return np.flatnonzero(shared).tolist()
 
 
 def merged(boxes: Sequence[Box]) -> list[Box]:
