@@ -7,6 +7,7 @@ import posixpath
 import sys
 import zipfile
 import zlib
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -171,7 +172,7 @@ MOST_TIMES, FROM = 100, 30_000_000
 """Compression ratio and size in bytes: larger parts with a higher ratio are rejected. A sheet of zeros
 has a ratio of 13."""
 DAMAGED = (zipfile.BadZipFile, zlib.error, RuntimeError, ValueError, OSError, EOFError)
-_PIECE = 1 << 16
+_PIECE = 1 << 20
 
 
 def content_of(path: Path) -> bytes:
@@ -235,12 +236,11 @@ def unpacked(
             entries = archive.infolist()
             _check_sizes(path, entries)
             for entry in entries:
-                pieces = _pieces(path, archive, entry, content)
+                pieces = _pieces(path, archive, entry)
                 if wanted(entry.filename):
                     parts[entry.filename] = b"".join(pieces)
                 else:
-                    for _ in pieces:
-                        pass
+                    deque(pieces, 0)
     except DAMAGED:
         raise damaged(path, "its list of parts cannot be read") from None
     return parts
@@ -271,41 +271,16 @@ def _check_sizes(path: Path, entries: list[zipfile.ZipInfo]) -> None:
             )
 
 
-def _pieces(
-    path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, content: bytes
-) -> Iterator[bytes]:
-    """Decompress a part in pieces, up to its declared size."""
-    size = checksum = 0
+def _pieces(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[bytes]:
+    """Decompress a part in pieces, up to its declared size; `zipfile` compares its checksum."""
     try:
-        archive.open(entry).close()  # checks the part's header against the list of parts
-        start = entry.header_offset
-        lengths = content[start + 26 : start + 30]
-        start += 30 + int.from_bytes(lengths[:2], "little") + int.from_bytes(lengths[2:], "little")
-        packed = memoryview(content)[start : start + entry.compress_size]
-        for piece in _inflated(packed) if entry.compress_type == zipfile.ZIP_DEFLATED else (packed,):
-            size += len(piece)
-            if size > entry.file_size:
-                break
-            checksum = zlib.crc32(piece, checksum)
-            yield bytes(piece)
-        intact = (size, checksum) == (entry.file_size, entry.CRC)
+        with archive.open(entry) as stream:
+            while piece := stream.read(_PIECE):
+                yield piece
     except DAMAGED:
-        intact = False
-    if not intact:
-        raise damaged(path, f"its part {shortened(entry.filename, 60)!r} is incomplete or corrupt")
-
-
-def _inflated(packed: memoryview) -> Iterator[bytes]:
-    stream = zlib.decompressobj(-15)
-    for start in range(0, len(packed), _PIECE):
-        rest = bytes(packed[start : start + _PIECE])
-        while rest and not stream.eof:
-            yield stream.decompress(rest, 16 * _PIECE)
-            rest = stream.unconsumed_tail
-        if stream.eof:
-            return
-    while not stream.eof and (last := stream.decompress(b"", 16 * _PIECE)):
-        yield last
+        raise damaged(
+            path, f"its part {shortened(entry.filename, 60)!r} is incomplete or corrupt"
+        ) from None
 
 
 def _unreadable() -> tuple[type[BaseException], ...]:
