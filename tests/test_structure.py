@@ -18,7 +18,7 @@ from attn_xl.graph.step import Step
 
 PACKAGE = ROOT / "attn_xl"
 TOP = {
-    "errors", "choices", "settings", "text", "outputs", "parallel", "labelled",
+    "errors", "settings", "text", "outputs", "parallel", "labelled",
     "records", "console",
 }  # fmt: skip
 MAY_IMPORT = {

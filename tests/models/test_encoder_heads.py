@@ -16,9 +16,8 @@ from conftest import ROOT, SAMPLES, alike, table, verify
 from test_options import BESIDE, OTHER, basis
 
 import attn_xl
-from attn_xl.choices import LANGUAGE, Model
 from attn_xl.errors import CallError, InputError
-from attn_xl.settings import Settings
+from attn_xl.settings import LANGUAGE, Model, Settings
 
 Make = Callable[..., Path]
 DATA = ROOT / "tests" / "data" / "checkpoints"

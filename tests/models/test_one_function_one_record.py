@@ -17,7 +17,7 @@ import pytest
 from conftest import SAMPLES, verify
 
 import attn_xl
-from attn_xl import choices
+from attn_xl import settings
 from attn_xl.cli.main import main
 from attn_xl.graph.matrix import Matrix, given_step
 from attn_xl.graph.step import Recipe, Step
@@ -60,7 +60,7 @@ def near_attention(run: Run, x: Matrix) -> Matrix:
 def near() -> Iterator[Model]:
     model = add_model("near", near_attention)
     yield model
-    del BUILDERS[model], choices._ADDED["near"], choices._KINDS[model]
+    del BUILDERS[model], settings._ADDED["near"], settings._KINDS[model]
 
 
 def test_its_numbers() -> None:

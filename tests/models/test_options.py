@@ -16,9 +16,9 @@ from judges import Editable, differences_ironcalc
 
 import attn_xl
 from attn_xl import CallError, InputError, Settings, read_tables
-from attn_xl.choices import ATTENTION, BLOCKS, LANGUAGE, RECURRENT, STACKS, Model
 from attn_xl.cli.main import main
 from attn_xl.models.build import attend
+from attn_xl.settings import ATTENTION, BLOCKS, LANGUAGE, RECURRENT, STACKS, Model
 from attn_xl.spreadsheets.addresses import split_address
 from attn_xl.tables.survey import Tables
 from attn_xl.workbook.write import write_workbook
