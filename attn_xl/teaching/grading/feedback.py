@@ -18,7 +18,7 @@ from attn_xl.text import count, listed
 from attn_xl.workbook.layout.compare_sheet import with_charts
 from attn_xl.workbook.layout.layout import Blanks, Layout, Sheet
 from attn_xl.workbook.layout.overview import with_overview
-from attn_xl.workbook.layout.page import Block, Cell, Extras, Tint
+from attn_xl.workbook.layout.page import Block, Cell, Extras, Tint, row_of
 from attn_xl.workbook.write import write_layout
 
 from .assignment import Assignment
@@ -210,10 +210,7 @@ def by_step(cells: Sequence[CellMark]) -> list[list[CellMark]]:
 
 
 def _heads(row: int, heads: tuple[str, ...]) -> list[Cell]:
-    return [
-        Cell(row, column, head, style="attn heading", align="right" if column in NUMERIC else "left")
-        for column, head in enumerate(heads, 1)
-    ]
+    return row_of(row, heads, right=NUMERIC, style="attn heading")
 
 
 def is_feedback(book: WrittenBook) -> bool:

@@ -25,7 +25,7 @@ from attn_xl.teaching.lessons.pages import row_height
 from attn_xl.text import clean, count, shortened
 from attn_xl.views.explanation import figure
 from attn_xl.workbook.layout.layout import Layout, Sheet
-from attn_xl.workbook.layout.page import Cell, Extras, Tint
+from attn_xl.workbook.layout.page import Cell, Extras, Tint, row_of
 
 from .marking import Verdict
 
@@ -149,10 +149,7 @@ def _grades(found: Sequence[Graded]) -> Sheet:
     steps = steps_of(found)[: MAX_COLUMNS - FIRST_STEP - 1]
     remarks_at = FIRST_STEP + len(steps) + 1  # after a gap
     heads = (*HEADS, *steps, "")
-    cells = [
-        Cell(4, column, head, style="attn heading", align="left" if column <= STATUS else "right")
-        for column, head in enumerate(heads, 1)
-    ]
+    cells = row_of(4, heads, right=range(TOTAL, remarks_at), style="attn heading")
     cells.append(Cell(4, remarks_at, LAST, style="attn heading", align="left"))
     cells.append(Cell(OF_ROW, 3, "points possible", style="attn note", align="right"))
     of = {step: _of(step, found) for step in steps}
@@ -199,62 +196,29 @@ def _of(step: str, found: Sequence[Graded]) -> int | None:
 
 
 def _row(one: Graded, row: int, steps: Sequence[str], remarks_at: int) -> list[Cell]:
-    texts = (one.id, one.name, one.file)
+    who = [text or None for text in (one.id, one.name, one.file)]
+    cells = row_of(row, who, style="attn text", wrap=True)
     bad = one.status in (Status.failed, Status.missing)
-    cells = [
-        Cell(row, column, text, style="attn text", wrap=True, align="left")
-        for column, text in enumerate(texts, 1)
-        if text
-    ]
     style = "attn wrong" if bad else "attn text"
     cells.append(Cell(row, STATUS, one.status.value, style=style, wrap=True, align="left"))
     if one.share is not None:
-        first, last = address(row, FIRST_STEP), address(row, FIRST_STEP + len(steps) - 1)
         points, most = address(row, POINTS), address(row, MOST)
-        cells += [
-            Cell(
-                row,
-                TOTAL,
-                one.share,
-                f"{points}/{most}",
-                "attn text",
-                wrap=True,
-                align="right",
-                number_format="0.0 %",
-            ),
-            Cell(
-                row,
-                POINTS,
-                float(one.points),
-                f"SUM({first}:{last})",
-                "attn text",
-                wrap=True,
-                align="right",
-                number_format="0",
-            ),
-            Cell(
-                row,
-                MOST,
-                float(one.most),
-                style="attn text",
-                number_format="0",
-                wrap=True,
-                align="right",
+        each = f"{address(row, FIRST_STEP)}:{address(row, FIRST_STEP + len(steps) - 1)}"
+        numbers = [
+            (TOTAL, one.share, f"{points}/{most}"),
+            (POINTS, one.points, f"SUM({each})"),
+            (MOST, one.most, ""),
+            *(
+                (column, one.steps[step][0], "")
+                for column, step in enumerate(steps, FIRST_STEP)
+                if step in one.steps
             ),
         ]
         cells += [
-            Cell(
-                row,
-                column,
-                float(one.steps[step][0]),
-                style="attn text",
-                wrap=True,
-                align="right",
-                number_format="0",
-            )
-            for column, step in enumerate(steps, FIRST_STEP)
-            if step in one.steps
-        ]
+            Cell(row, column, float(number), formula, "attn text", wrap=True, align="right",
+                 number_format="0.0 %" if column == TOTAL else "0")
+            for column, number, formula in numbers
+        ]  # fmt: skip
     cells.append(Cell(row, remarks_at, " ".join(one.remarks), style="attn text", wrap=True))
     return cells
 
@@ -306,10 +270,7 @@ def _tints(steps: Sequence[str], of: dict[str, int | None], last: int) -> list[T
 
 
 def _cells(found: Sequence[Graded]) -> Sheet:
-    cells = [
-        Cell(4, column, head, style="attn heading", align="right" if column in (6, 7, 8) else "left")
-        for column, head in enumerate(CELL_HEADS, 1)
-    ]
+    cells = row_of(4, CELL_HEADS, right=(6, 7, 8), style="attn heading")
     row = 5
     left_out = max(0, sum(len(one.cells) for one in found) - MOST_CELLS)
     for one in found:
@@ -319,11 +280,7 @@ def _cells(found: Sequence[Graded]) -> Sheet:
             entered: float | str = mark.entered if mark.number is None else mark.number
             numbers = (entered, mark.right, mark.follows)
             texts = (one.id, one.name or one.file, mark.cell, mark.name, mark.verdict.value)
-            cells += [
-                Cell(row, column, text, style="attn text", align="left")
-                for column, text in enumerate(texts, 1)
-                if text
-            ]
+            cells += row_of(row, [text or None for text in texts], style="attn text")
             cells += [
                 Cell(row, column, value, style="attn text", number_format=number_format(value),
                      align="right")

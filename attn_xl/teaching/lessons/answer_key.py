@@ -17,7 +17,7 @@ from attn_xl.tables.written import WrittenBook, read_record, reopened
 from attn_xl.teaching.roster import Student
 from attn_xl.text import count
 from attn_xl.workbook.layout.layout import Sheet
-from attn_xl.workbook.layout.page import Cell, Extras
+from attn_xl.workbook.layout.page import Cell, Extras, row_of
 
 from .blanks import Lesson
 from .lesson import SOLVED, Made, make_lesson, recorded_lesson
@@ -94,17 +94,11 @@ def answers_sheet(
             f"the lesson has {len(columns):,} cells per student, more than the key has columns; "
             "use a shorter sentence or fewer blanks."
         )
-    cells = [
-        Cell(HEADINGS_ROW, column, head, style="attn heading", align="left")
-        for column, head in enumerate((*KEY_COLUMNS, *columns), 1)
-    ]
+    cells = row_of(HEADINGS_ROW, (*KEY_COLUMNS, *columns), style="attn heading")
     at = {cell: column for column, cell in enumerate(columns, 1 + len(KEY_COLUMNS))}
     for row, (student, (inputs, answers)) in enumerate(zip(students, made), HEADINGS_ROW + 1):
         texts = (student.id, student.name, student.file, inputs)
-        cells += [
-            Cell(row, column, text, style="attn text", align="left")
-            for column, text in enumerate(texts, 1)
-        ]
+        cells += row_of(row, texts, style="attn text")
         cells += [Cell(row, at[cell], value, style="attn value") for cell, value in answers.items()]
     widths = {1: 14.0, 2: 26.0, 3: 34.0, 4: 18.0}
     widths |= {column: max(9.0, len(cell) + 2.0) for cell, column in at.items()}

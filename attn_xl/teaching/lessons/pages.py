@@ -23,7 +23,7 @@ from attn_xl.spreadsheets.addresses import (
 )
 from attn_xl.text import count, text_width
 from attn_xl.workbook.layout.layout import Layout, Sheet
-from attn_xl.workbook.layout.page import Block, Cell, Choice, Extras, Heat, Tint
+from attn_xl.workbook.layout.page import Block, Cell, Choice, Extras, Heat, Tint, row_of
 
 from .blanks import Lesson, is_updated, unit_of
 from .guide import Guide, exam_introduction, guide, introduction
@@ -326,8 +326,7 @@ def _progress(row: int, first: int, steps: int, cells: int) -> list[Cell]:
 
 
 def _hints(steps: Sequence[Step]) -> Sheet:
-    cells = [Cell(4, column, head, style="attn heading", align="left")
-             for column, head in enumerate(("step", "hint"), 1)]  # fmt: skip
+    cells = row_of(4, ("step", "hint"), style="attn heading")
     heights: dict[int, float] = {}
     for row, step in enumerate(steps, 5):
         cells.append(_link(row, step))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from attn_xl.graph.node import Node
 from attn_xl.graph.operation import Cells, NoArray, Operand, cells_of, operation_of
@@ -53,6 +53,17 @@ class Cell:
     large: bool = False
     turned: bool = False
     edges: str = ""
+
+
+def row_of(
+    row: int, values: Iterable[float | str | None], *, right: Container[int] = (), **more: Any
+) -> list[Cell]:
+    """The cells of a row, aligned to the left but in the columns `right`; None has no cell."""
+    return [
+        Cell(row, column, value, align="right" if column in right else "left", **more)
+        for column, value in enumerate(values, 1)
+        if value is not None
+    ]
 
 
 @dataclass(frozen=True)

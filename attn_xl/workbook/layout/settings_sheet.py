@@ -29,7 +29,7 @@ from attn_xl.tables.written import (
 )
 
 from .layout import Layout, Sheet
-from .page import Cell, Extras
+from .page import Cell, Extras, row_of
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,7 @@ def with_record(
         more: further lines, such as those of a lesson.
     """
     lines = record_lines(layout, computation, settings, more)
-    headings = "setting", "value", ""
-    cells = [Cell(4, column, text, style="attn heading", align="left")
-             for column, text in enumerate(headings, 1)]  # fmt: skip
+    cells = row_of(4, ("setting", "value", ""), style="attn heading")
     for row, line in enumerate(lines, 5):
         styles = ("attn label", "attn text", "attn note")
         cells += [
