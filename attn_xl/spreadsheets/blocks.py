@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +84,7 @@ class Forms:
 
     Attributes:
         templates: each once; template: for each formula its template's place.
+        items: for each formula the rows and columns that it fills.
     """
 
     def __init__(self, formulas: list[Formula]) -> None:
@@ -103,6 +104,7 @@ class Forms:
         self._moves = list(self._reader.moves)
         self._rows = np.array([f.row for f in formulas], dtype=np.int64)
         self._columns = np.array([f.column for f in formulas], dtype=np.int64)
+        self.items = np.array([(f.rows, f.columns) for f in formulas], dtype=np.int64).reshape(-1, 2)
 
     def moves(self, formula: int) -> tuple[int, ...]:
         """How a formula's coordinates move when it is copied: with rows 1, with columns 2, else 0."""
@@ -302,213 +304,112 @@ class Lookup:
         return found
 
 
-ROUNDS = 8  # adjacent blocks of one template that are separated, at most
-SMALL = 10_000  # coordinates that are compared at once; more take too much memory
-LAGS = (1, 2, 3)
-"""Distances between the cells whose differences give the slopes: if one of four lines is odd, the other
-three agree."""
-
-Mask = NDArray[np.bool_]
-
-
 @dataclass
 class FormulaBlock:
-    """Cells of one template that follow one pattern.
+    """A rectangle of formulas of one template, whose coordinates go on as the cells do.
 
     Attributes:
-        places: the cells, by their places in the sheet; keys: by their keys.
-        slopes: (m, 2): how each coordinate moves with the row and with the column; start: its value at
-            row 0, column 0.
-        box: the first and last row and column.
+        first: the cell of its first formula; item: the rows and columns of each.
+        steps: how many formulas are below each other, and beside each other.
+        coordinates: those of its first formula; down, right: how they change from one to the next.
     """
 
     sheet: SheetCells
     template: Template
-    places: Ints
-    keys: Ints
-    slopes: Coordinates
-    start: Coordinates
-    box: tuple[int, int, int, int]
-
-    def predicted(self, row: int, column: int) -> Coordinates:
-        """The coordinates that a formula of this block would have in a cell."""
-        return np.asarray(self.start + self.slopes @ np.array([row, column], dtype=np.float64))
+    first: tuple[int, int]
+    item: tuple[int, int]
+    steps: tuple[int, int]
+    coordinates: Coordinates
+    down: Coordinates
+    right: Coordinates
 
 
 def blocks(sheet: SheetCells, forms: Forms) -> Iterator[FormulaBlock]:
-    """The blocks of a sheet; each formula is in at most one."""
+    """The blocks of a sheet; each formula is in one."""
     where = np.flatnonzero(sheet.formulas >= 0)
-    if not len(where):
-        return
-    templates = np.full(len(sheet.keys), -1)
-    templates[where] = forms.template[sheet.formulas[where]]
-    for region in _regions(sheet, templates, where):
-        template = forms.templates[int(templates[region[0]])]
-        rows, columns = sheet.keys[region] // WIDTH, sheet.keys[region] % WIDTH + 1
-        values = forms.coordinates(sheet.formulas[region], rows, columns)
-        notation = forms.moves(int(sheet.formulas[region[0]]))
-        yield from _separate_blocks(sheet, template, region, rows, columns, values, notation)
+    formulas = sheet.formulas[where]
+    alike = np.column_stack([forms.template[formulas], forms.items[formulas]])
+    _, kinds = np.unique(alike, axis=0, return_inverse=True)
+    order = np.argsort(kinds.ravel(), kind="stable")
+    cuts = np.flatnonzero(np.diff(kinds.ravel()[order])) + 1
+    for places in np.split(where[order], cuts) if len(where) else ():
+        keys, formulas = sheet.keys[places], sheet.formulas[places]
+        template = forms.templates[int(forms.template[formulas[0]])]
+        rows, columns = keys // WIDTH, keys % WIDTH + 1
+        values = forms.coordinates(formulas, rows, columns)
+        pattern = _Pattern(template, forms.moves(int(formulas[0])), forms.items[formulas[0]])
+        found = pattern.rectangles(keys, values)
+        if template.alone and len(found) > 1:
+            ordered = _in_order(template, values, rows, columns)
+            again = pattern.rectangles(keys, ordered)
+            if len(again) < len(found):
+                values, found = ordered, again
+        for lines in found:
+            here, (height, width) = lines[0][0], (len(lines), len(lines[0]))
+            down = values[lines[1][0]] - values[here] if height > 1 else 0 * values[here]
+            right = values[lines[0][1]] - values[here] if width > 1 else 0 * values[here]
+            first, item = (int(rows[here]), int(columns[here])), pattern.item
+            yield FormulaBlock(sheet, template, first, item, (height, width), values[here], down, right)
 
 
-def _regions(sheet: SheetCells, templates: Ints, where: Ints) -> list[Ints]:
-    """Regions of one template: cells that are adjacent or separated by one filled cell."""
-    keys = sheet.keys
-    links = []
-    for step in (1, WIDTH):
-        for far in (1, 2):
-            partner = sheet.find(keys[where] + far * step)
-            same = (partner >= 0) & (templates[where] == templates[partner])
-            if far == 2:
-                same &= sheet.find(keys[where] + step) >= 0
-            links.append((where[same], partner[same]))
-    return linked(np.arange(len(keys)), links, where)
+class _Pattern:
+    """How the coordinates of a template go on from one formula to the next.
 
-
-def linked(items: Ints, links: list[tuple[Ints, Ints]], where: Ints | None = None) -> list[Ints]:
-    """Groups of items, or of those at the places `where`, that links between places join."""
-    labels = np.arange(len(items))
-    changed = True
-    while changed:
-        before = labels.copy()
-        for first, second in links:
-            least = np.minimum(labels[first], labels[second])
-            np.minimum.at(labels, first, least)
-            np.minimum.at(labels, second, least)
-        labels = labels[labels]
-        changed = not np.array_equal(before, labels)
-    where = np.arange(len(items)) if where is None else where
-    order = np.argsort(labels[where], kind="stable")
-    cuts = np.flatnonzero(np.diff(labels[where][order])) + 1
-    return np.split(items[where][order], cuts) if len(where) else []
-
-
-def _separate_blocks(
-    sheet: SheetCells,
-    template: Template,
-    region: Ints,
-    rows: Ints,
-    columns: Ints,
-    values: Coordinates,
-    notation: tuple[int, ...],
-) -> Iterator[FormulaBlock]:
-    left = np.arange(len(region))
-    for _ in range(ROUNDS):
-        if not len(left):
-            return
-        r, c, v = rows[left], columns[left], values[left]
-        slopes, start = _fitted(r, c, v, notation)
-        if len(left) == 2 and _resizes(template, slopes, said := _slopes_by_dollar_signs(notation)):
-            slopes, start = said, v[0] - said @ np.array([r[0], c[0]], dtype=np.float64)
-        fits = _agree(r, c, v, slopes, start)
-        if template.alone and not fits.all():
-            slopes, start, fits = _fitted_in_any_order(template, r, c, v, notation)
-        if not fits.any():
-            # As many sums of rows as of columns: what is most common of each coordinate, none has.
-            slopes = _slopes_by_dollar_signs(notation)
-            rest = v - np.outer(r, slopes[:, 0]) - np.outer(c, slopes[:, 1])
-            found, counts = np.unique(rest, axis=0, return_counts=True)
-            start = found[np.argmax(counts)]
-            fits = _agree(r, c, v, slopes, start)
-        if not fits.any():
-            return  # a number in it is infinite
-        fits = _without_lone(r, c, fits)
-        places = region[left[fits]]
-        box = int(r[fits].min()), int(c[fits].min()), int(r[fits].max()), int(c[fits].max())
-        yield FormulaBlock(sheet, template, places, sheet.keys[places], slopes, start, box)
-        left = left[~fits]
-
-
-def _resizes(template: Template, slopes: Coordinates, said: Coordinates) -> bool:
-    """Whether a range has another size in the second of two formulas than copying the first gives it:
-    through two cells some slope leads always."""
-    off = slopes - said
-    ranges = [r.at for r in template.references if r.cells == 2]
-    return any((off[at : at + 2] != off[at + 2 : at + 4]).any() for at in ranges)
-
-
-def _without_lone(r: Ints, c: Ints, fits: Mask) -> Mask:
-    """What fits, but for a cell that does not touch the one line that all others are: through two
-    places some slope leads always."""
-    for line in (r, c) if np.count_nonzero(fits) > 3 else ():
-        lines, counts = np.unique(line[fits], return_counts=True)
-        if len(lines) == 2 and counts.min() == 1 and counts.max() > 2 and lines[1] - lines[0] > 1:
-            return np.asarray(fits & (line == lines[np.argmax(counts)]))
-    return fits
-
-
-def _fitted_in_any_order(
-    template: Template, r: Ints, c: Ints, v: Coordinates, notation: tuple[int, ...]
-) -> tuple[Coordinates, Coordinates, Mask]:
-    """The fit of sums of products that are typed now in one order, now in another: as they are typed or
-    as `_in_order` has them, whichever more cells follow."""
-    ordered = _in_order(template, v, r, c)
-    found = []
-    for values in (v, ordered):
-        slopes, start = _fitted(r, c, values, notation)
-        expected = start + np.outer(r, slopes[:, 0]) + np.outer(c, slopes[:, 1])
-        expected = _in_order(template, expected, r, c)
-        fits = (np.abs(ordered - expected) < 1e-6).all(axis=1)
-        found.append((slopes, start, np.asarray(fits)))
-    return max(found, key=lambda fit: int(fit[2].sum()))
-
-
-def _agree(r: Ints, c: Ints, v: Coordinates, slopes: Coordinates, start: Coordinates) -> Mask:
-    if v.size <= SMALL:
-        rest = v - np.outer(r, slopes[:, 0]) - np.outer(c, slopes[:, 1]) - start
-        return np.asarray((np.abs(rest) < 1e-6).all(axis=1))
-    fits = np.ones(len(r), dtype=np.bool_)
-    for j in range(v.shape[1]):
-        fits &= np.abs(v[:, j] - slopes[j, 0] * r - slopes[j, 1] * c - start[j]) < 1e-6
-    return fits
-
-
-def _fitted(
-    r: Ints, c: Ints, v: Coordinates, notation: tuple[int, ...]
-) -> tuple[Coordinates, Coordinates]:
-    """The pattern of most of the cells: slopes (m, 2) and start (m,).
-
-    The slopes that the `$` give are tried first; they hold in every block filled by copying.
+    Args:
+        moves: how they move when a formula is copied, as its `$` say: see `Forms.moves`.
+        item: the rows and columns of one formula.
     """
-    said = _slopes_by_dollar_signs(notation)
-    start = v[0] - said @ np.array([r[0], c[0]], dtype=np.float64)
-    if len(r) == 1 or _agree(r, c, v, said, start).all():
-        return said, start
-    slopes = said.copy()
-    for axis, keys in enumerate((c * (WIDTH * 128) + r, r * WIDTH + c)):
-        differences = _differences(keys, v)
-        if differences is not None:
-            for j in range(v.shape[1]):
-                slopes[j, axis] = _mode(differences[:, j], said[j, axis])
-    rest = v - np.outer(r, slopes[:, 0]) - np.outer(c, slopes[:, 1])
-    return slopes, np.array([_mode(rest[:, j], rest[0, j]) for j in range(v.shape[1])])
 
+    def __init__(self, template: Template, moves: tuple[int, ...], item: Ints) -> None:
+        self.item = int(item[0]), int(item[1])
+        self._moves = np.array(moves, dtype=np.int64)
+        self._ranges = [r.at for r in template.references if r.cells == 2]
 
-def _slopes_by_dollar_signs(notation: tuple[int, ...]) -> Coordinates:
-    """The slopes that the `$` of a formula give."""
-    moves = [[move == 1, move == 2] for move in notation]
-    return np.array(moves, dtype=np.float64).reshape(-1, 2)
+    def rectangles(self, keys: Ints, values: Coordinates) -> list[list[list[int]]]:
+        """The places of the cells of each rectangle, line by line, from the top left.
 
+        Args:
+            keys: of the cells, sorted; values: their coordinates, (n, m).
+        """
+        below, downward = self._next(keys, values, self.item[0] * WIDTH, self.item[0], 1)
+        beside, onward = self._next(keys, values, self.item[1], self.item[1], 2)
+        taken = [False] * len(keys)
+        found = []
+        for place in range(len(keys)):
+            if taken[place]:
+                continue
+            line = [place]
+            while (there := beside[line[-1]]) >= 0 and not taken[there]:
+                if onward[line[-1]] != onward[place]:
+                    break
+                line.append(there)
+            lines = [line]
+            while True:
+                under = [below[one] for one in lines[-1]]
+                if any(one < 0 or taken[one] for one in under):
+                    break
+                if any(downward[one] != downward[place] for one in lines[-1]):
+                    break
+                lines.append(under)
+            for one in (one for line in lines for one in line):
+                taken[one] = True
+            found.append(lines)
+        return found
 
-def _differences(keys: Ints, v: Coordinates) -> Coordinates | None:
-    """v's change for a step, between cells up to three apart whose keys are so."""
-    order = np.argsort(keys)
-    keys, v = keys[order], v[order]
-    parts = []
-    for lag in LAGS:
-        at = np.minimum(np.searchsorted(keys, keys + lag), len(keys) - 1)
-        there = keys[at] == keys + lag
-        if there.any():
-            parts.append((v[at[there]] - v[there]) / lag)
-    return np.concatenate(parts) if parts else None
-
-
-def _mode(numbers: Coordinates, preferred: float) -> float:
-    """The most frequent number; of several, the preferred one, then the one nearest to 0."""
-    found, counts = np.unique(np.round(numbers, 9), return_counts=True)
-    best = found[counts == counts.max()]
-    if preferred in best:
-        return preferred
-    return float(best[np.argmin(np.abs(best))])
+    def _next(
+        self, keys: Ints, values: Coordinates, step: int, size: int, move: int
+    ) -> tuple[list[int], list[Any]]:
+        """For each cell the place of the next one, if its coordinates stay or go on as cells do and its
+        ranges keep their size, or change it as the `$` say, else -1; and a key of the change."""
+        found = np.minimum(np.searchsorted(keys, keys + step), len(keys) - 1)
+        change = values[found] - values
+        fine = (keys[found] == keys + step) & np.isin(change, (0, 1, size)).all(axis=1)
+        off = change - size * (self._moves == move)
+        for at in self._ranges:
+            fine &= (off[:, at : at + 2] == off[:, at + 2 : at + 4]).all(axis=1)
+        small = np.where(fine[:, None], change, 0).astype(np.int64)
+        kinds = small.view(f"V{8 * small.shape[1]}").ravel() if small.size else np.zeros(len(keys))
+        return np.where(fine, found, -1).tolist(), kinds.tolist()
 
 
 def _in_order(template: Template, values: Coordinates, rows: Ints, columns: Ints) -> Coordinates:
@@ -535,22 +436,3 @@ def _in_order(template: Template, values: Coordinates, rows: Ints, columns: Ints
         products.sort(key=lambda cells: (len(cells), cells))
         out[i] = [x for cells in products for cell in cells for x in cell]
     return out
-
-
-def rectangles(keys: Ints) -> list[tuple[int, int, int, int]]:
-    """Group cells into rectangles (top, left, bottom, right) of adjacent rows with the same columns."""
-    keys = np.sort(keys)
-    breaks = np.flatnonzero(np.diff(keys) != 1) + 1
-    starts = np.concatenate([[0], breaks]).astype(np.int64)
-    ends = np.concatenate([breaks, [len(keys)]]).astype(np.int64) - 1
-    open_: dict[tuple[int, int], list[int]] = {}
-    done = []
-    for first, last in zip(keys[starts].tolist(), keys[ends].tolist()):
-        row, left, right = first // WIDTH, first % WIDTH + 1, last % WIDTH + 1
-        above = open_.get((left, right))
-        if above is not None and above[2] == row - 1:
-            above[2] = row
-            continue
-        open_[left, right] = rectangle = [row, left, row, right]
-        done.append(rectangle)
-    return [(r[0], r[1], r[2], r[3]) for r in done]

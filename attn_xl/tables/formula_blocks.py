@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from attn_xl.spreadsheets.addresses import Axis, Span
-from attn_xl.spreadsheets.blocks import Box, Forms, FormulaBlock, Lookup, Template, blocks, rectangles
+from attn_xl.spreadsheets.blocks import Forms, FormulaBlock, Lookup, Template, blocks
 from attn_xl.spreadsheets.formulas import FormulaBook, SheetCells
 
-from .regions import Places, check_number
+from .regions import Places
 
 Corners = tuple[int, int, int, int]
 """First row, first column, last row, last column, from 1."""
@@ -151,42 +149,34 @@ class Blocks:
         self._places: dict[str, Places] = {}
         self.on: dict[str, list[Block]] = {name: [] for name in book.sheets}
         for name, sheet in book.sheets.items():
-            for number, block in enumerate(blocks(sheet, forms)):
-                check_number(number, f"{book.path}, sheet {name!r}")
-                formula = book.formulas[int(sheet.formulas[block.places[0]])]
-                item = formula.rows, formula.columns
-                self.on[name] += [self._block(block, box, item) for box in _copied(block, item)]
+            self.on[name] = [self._block(block) for block in blocks(sheet, forms)]
             self.on[name].sort(key=lambda block: block.span)
         self._add_sums()
 
-    def _block(self, block: FormulaBlock, box: Box, item: tuple[int, int]) -> Block:
-        """A rectangle of a block of formulas."""
-        template, own = block.template, block.sheet
+    def _block(self, block: FormulaBlock) -> Block:
+        """A block of formulas with its tree and what its references are."""
+        template, own, steps, item = block.template, block.sheet, block.steps, block.item
         key = own.name, template.text, template.roles  # `=1` and `=A1` have one text
         if key not in self._trees:
             self._trees[key] = self._read(template, own)
         tree, named = self._trees[key]
-        steps = (box[2] - box[0]) // item[0] + 1, (box[3] - box[1]) // item[1] + 1
-        first = block.predicted(*box[:2])
         references = []
         for r in template.references:
             sheet = self._lookup.sheet(r.sheet, own)
             at = [*range(r.at, r.at + 2 * r.cells)] * (3 - r.cells)
-            corners = tuple(first[at].astype(int).tolist())
-            spilled = self._lookup.spilled(sheet, corners, r) if sheet is not None else corners
-            right, down = (
-                tuple(
-                    (block.slopes[at, axis] * item[axis] * (spilled == corners and steps[axis] > 1))
-                    .astype(int)
-                    .tolist()
-                )
-                for axis in (1, 0)
+            corners, right, down = (
+                tuple(numbers[at].astype(int).tolist())
+                for numbers in (block.coordinates, block.right, block.down)
             )
+            spilled = self._lookup.spilled(sheet, corners, r) if sheet is not None else corners
+            if spilled != corners:
+                right = down = (0,) * 4
             name = sheet.name if sheet is not None else r.sheet
             references.append(_reference(name, (spilled, right, down), steps))
         references += [_reference(a.sheet, (a[1:], (0,) * 4, (0,) * 4), (1, 1)) for a in named]
-        span = Span(own.name, *box[:2], box[2] + item[0] - 1, box[3] + item[1] - 1)
-        functions, numbers = frozenset(_functions(tree)), tuple(first.tolist())
+        (top, left), (rows, columns) = block.first, (steps[0] * item[0], steps[1] * item[1])
+        span = Span(own.name, top, left, top + rows - 1, left + columns - 1)
+        functions, numbers = frozenset(_functions(tree)), tuple(block.coordinates.tolist())
         return Block(span, item, steps, tree, references, functions, numbers)
 
     def _read(self, template: Template, own: SheetCells) -> tuple[Tree, list[Span]]:
@@ -231,18 +221,6 @@ class Blocks:
         if span.sheet not in self._places:
             self._places[span.sheet] = Places([block.span[1:] for block in blocks])
         return [blocks[number] for number in self._places[span.sheet].at(span[1:])]
-
-
-def _copied(block: FormulaBlock, item: tuple[int, int]) -> Iterator[Box]:
-    """The rectangles of a block in which every coordinate stays, or goes on as the cells do."""
-    if len(block.keys) == 1:
-        yield block.box
-        return
-    jumps = [not np.isin(block.slopes[:, axis] * item[axis], (0, 1, *item)).all() for axis in (0, 1)]
-    for top, left, bottom, right in rectangles(block.keys):
-        for row in range(top, bottom + 1) if jumps[0] else (top,):
-            for column in range(left, right + 1) if jumps[1] else (left,):
-                yield row, column, row if jumps[0] else bottom, column if jumps[1] else right
 
 
 def _reference(sheet: str, moves: Sequence[Any], steps: tuple[int, int]) -> Reference:
