@@ -7,76 +7,73 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from itertools import groupby
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .addresses import REFERENCE, parse_area, split_address, unquoted
+from .addresses import parse_area, split_address, unquoted
 from .formulas import WIDTH, Formula, FormulaBook, Ints, SheetCells
-
-if TYPE_CHECKING:
-    from openpyxl.formula.tokenizer import Token
-
 
 Coordinates = NDArray[np.float64]
 
-_PREFIX = re.compile(r"^(?:_xlfn\.|_xlws\.|_xludf\.)+", re.IGNORECASE)
+_PREFIX = re.compile(r"^(?:_XLFN\.|_XLWS\.|_XLUDF\.|_XLPM\.)+")
 
 _FAST = re.compile(
     r"(?<![\w.$])(?:(\$?)([A-Z]{1,3})(\$?)([1-9][0-9]{0,6})(?![\w.(!])"
     r"|([0-9]+(?:\.[0-9]*)?(?:E[+-]?[0-9]+)?)(?![\w.(!:$]))"
 )
+_SHEET = r"(?:('(?:[^']|'')+'|[\w.]+)!)?"
+_TOKENS = re.compile(
+    r'\s*(?:("(?:[^"]|"")*")'
+    rf"|{_SHEET}(\$?)([A-Z]{{1,3}})(\$?)([0-9]{{1,7}})(?:\s*:\s*(\$?)([A-Z]{{1,3}})(\$?)([0-9]{{1,7}}))?"
+    r"(?![\w.(!])"
+    r"|([^\W\d][\w.]*)\(|([0-9]+(?:\.[0-9]*)?(?:E[+-]?[0-9]+)?|\.[0-9]+)"
+    rf"|{_SHEET}([^\W\d][\w.]*)|(\S))",
+    re.IGNORECASE,
+)
+"""A text; a cell or a range, as `REFERENCE` has them; a function; a number; a name; a sign."""
+
+Token = tuple[str, str]
+"""Its kind, `ref`, `number`, `call`, `name`, `sign` or `other`, and its text: of a reference and of a
+number, its place in the template."""
 
 
-TRANSPARENT = frozenset(["TRANSPOSE", "(", "SINGLE", "ABS"])
-"""Functions that pass a reference on to the function around them."""
-
-
-@dataclass(frozen=True)
-class Reference:
+class Reference(NamedTuple):
     """A cell or a range in a template.
 
     Attributes:
         sheet: the sheet it names, or "" for the formula's own.
         at: where its coordinates begin: row, column, and of a range the last row and column.
         cells: 1 or a range's corners, 2.
-        function: the function it is an argument of, "" outside of all.
+        spills: whether it means what the formula in the cell spills: `A1#`.
     """
 
     sheet: str
     at: int
     cells: int
-    function: str
+    spills: bool
 
 
 @dataclass
 class Template:
-    """A formula's text without its coordinates.
+    """A formula without its coordinates.
 
     Attributes:
-        pieces: the text between the coordinates' places.
         roles: of each coordinate: row "r", column "c", number "n".
         alone: whether its references are single cells, multiplied and added, and nothing else.
     """
 
-    pieces: tuple[str, ...]
+    tokens: tuple[Token, ...]
     roles: str
     references: tuple[Reference, ...]
 
-    @property
-    def text(self) -> str:
-        return "§".join(self.pieces)
-
-    @cached_property
-    def general(self) -> str:
-        """The text without the names of sheets."""
-        return "§".join([*map(_without_sheet, self.pieces[:-1]), self.pieces[-1]])
-
     @cached_property
     def alone(self) -> bool:
-        between = re.sub(r"[§*+ 0-9.]", "", self.text)
-        return not between and "*" in self.text and all(r.cells == 1 for r in self.references)
+        between = {token for token in self.tokens if token[0] not in ("ref", "number")}
+        sums = {("sign", "*")} <= between <= {("sign", "*"), ("sign", "+")}
+        return sums and all(r.cells == 1 for r in self.references)
 
 
 class Forms:
@@ -123,14 +120,14 @@ class Forms:
 
 
 class _Reader:
-    """Formulas taken apart by openpyxl's tokenizer, each way of writing once: a pattern that is ten
-    times as fast finds the coordinates of those that are written alike, where the two agree."""
+    """Formulas taken apart, each way of writing once: a pattern that is ten times as fast finds the
+    coordinates of those that are written alike, where the two agree."""
 
     def __init__(self, templates: list[Template]) -> None:
         self.base = array("d")
         self.moves: dict[tuple[int, ...], int] = {}
         self._templates = templates
-        self._known: dict[tuple[tuple[str, ...], str], int] = {}
+        self._known: dict[object, int] = {}
         self._fast: dict[tuple[str, ...], tuple[int, int] | None] = {}
         self._columns: dict[str, int] = {}
 
@@ -169,97 +166,49 @@ class _Reader:
             add(columns[name])
 
     def _slow(self, formula: Formula) -> tuple[int, int]:
-        pieces, roles, base, moves, tokens = _taken_apart(formula.text)
-        key = pieces, roles
+        template, base, moves = _taken_apart(formula.text)
+        key: object = template.tokens, template.references
         if formula.table:
-            key = ("{=TABLE()}",), f"table {len(self._known)}"
-            roles, base, moves, tokens = "", (), (), []
+            template, base, moves = Template((("other", ""),), "", ()), [], ()
+            key = f"table {len(self._known)}"
         if key not in self._known:
             self._known[key] = len(self._templates)
-            self._templates.append(_template(key[0], roles, tokens))
+            self._templates.append(template)
         self.base.extend(base)
         return self._known[key], self.moves.setdefault(moves, len(self.moves))
 
 
-def _taken_apart(
-    text: str,
-) -> tuple[tuple[str, ...], str, tuple[float, ...], tuple[int, ...], list[Token]]:
-    from openpyxl.formula import Tokenizer
-    from openpyxl.formula.tokenizer import Token, TokenizerError
-
-    try:
-        tokens = Tokenizer("=" + text).items
-    except (TokenizerError, IndexError):
-        return (text,), "", (), (), []
-    pieces, roles = [""], ""
+def _taken_apart(text: str) -> tuple[Template, list[float], tuple[int, ...]]:
+    """The template of a formula, its coordinates and how they move when it is copied."""
+    tokens: list[Token] = []
     base: list[float] = []
     moves: list[int] = []
-    for token in tokens:
-        value = token.value
-        if token.type == Token.OPERAND and token.subtype == Token.RANGE:
-            found = REFERENCE.fullmatch(value)
-            if found and (not found[1] or "[" not in found[1]):
-                pieces[-1] += found[1] or ""
-                for mark in (2, 6):
-                    if found[mark + 1] is not None:
-                        row, column = split_address(found[mark + 1].upper() + found[mark + 3])
-                        base += [row, column]
-                        moves += [0 if found[mark + 2] else 1, 0 if found[mark] else 2]
-                        roles += "rc"
-                        pieces.append(":" if mark == 2 and found[7] else "")
-                continue
-        elif token.type == Token.OPERAND and token.subtype == Token.NUMBER:
-            base.append(float(value))
+    references: list[Reference] = []
+    roles = ""
+    for found in _TOKENS.finditer(text) if "[" not in text else ():  # not of other workbooks
+        quoted, sheet, *corners, call, number, _, name, sign = found.groups()
+        if corners[1] is not None:
+            cells = 1 if corners[5] is None else 2
+            spills = tokens[-1:] == [("call", "ANCHORARRAY")] or text[found.end() :].startswith("#")
+            references.append(Reference(unquoted(sheet or ""), len(base), cells, spills))
+            tokens.append(("ref", str(len(references) - 1)))
+            for fixed_column, letters, fixed_row, digits in (corners[:4], corners[4:])[:cells]:
+                base += split_address(letters.upper() + digits)
+                moves += [0 if fixed_row else 1, 0 if fixed_column else 2]
+                roles += "rc"
+        elif number is not None:
+            tokens.append(("number", str(len(base))))
+            base.append(float(number))
             moves.append(0)
             roles += "n"
-            pieces.append("")
-            continue
-        elif token.type == Token.WSPACE:
-            value = ""
-        pieces[-1] += value
-    return tuple(pieces), roles, tuple(base), tuple(moves), tokens
-
-
-def _template(pieces: tuple[str, ...], roles: str, tokens: list[Token]) -> Template:
-    from openpyxl.formula.tokenizer import Token
-
-    references: list[Reference] = []
-    around: list[str] = []
-    place = 0
-    for token in tokens:
-        if token.type in (Token.FUNC, Token.PAREN, Token.ARRAY):
-            if token.subtype == Token.OPEN:
-                name = _PREFIX.sub("", token.value[:-1]).upper() if token.type == Token.FUNC else "("
-                around.append(name)
-            elif around:
-                around.pop()
-        elif token.type == Token.OPERAND and token.subtype == Token.NUMBER:
-            place += 1
-        elif token.type == Token.OPERAND and token.subtype == Token.RANGE:
-            found = REFERENCE.fullmatch(token.value)
-            if not found or (found[1] and "[" in found[1]):
-                continue
-            cells = 2 if found[7] else 1
-            function = next((name for name in reversed(around) if name not in TRANSPARENT), "")
-            sheet = unquoted((found[1] or "")[:-1])
-            references.append(Reference(sheet, place, cells, function))
-            place += 2 * cells
-    return Template(pieces, roles, tuple(references))
-
-
-def _without_sheet(piece: str) -> str:
-    """What stands before a cell, without the name of its sheet."""
-    start = len(piece) - 1
-    if not piece.endswith("!"):
-        return piece
-    if not piece.endswith("'!"):
-        while start and (piece[start - 1].isalnum() or piece[start - 1] in "._"):
-            start -= 1
-        return piece[:start]
-    start -= 1
-    while (start := piece.rfind("'", 0, start)) > 0 and piece[start - 1] == "'":
-        start -= 1  # two are one that is meant
-    return piece[: max(start, 0)]
+        elif call is not None:
+            tokens.append(("call", _PREFIX.sub("", call.upper())))
+        elif sign is not None or name is not None:
+            tokens.append(("name", name) if sign is None else ("sign", sign))
+        else:
+            tokens.append(("other", quoted or ""))
+    template = Template(tuple(tokens) or (("other", text),), roles, tuple(references))
+    return template, base, tuple(moves)
 
 
 Box = tuple[int, int, int, int]
@@ -279,7 +228,7 @@ class Lookup:
 
     def spilled(self, sheet: SheetCells, box: Box, reference: Reference) -> Box:
         """The range of `A1#`; any other box as it is."""
-        if reference.function != "ANCHORARRAY" or reference.cells != 1:
+        if not reference.spills or reference.cells != 1:
             return box
         (place,) = sheet.find(np.array([box[0] * WIDTH + box[1] - 1])).tolist()
         if place < 0 or sheet.formulas[place] < 0:
@@ -419,10 +368,11 @@ def _in_order(template: Template, values: Coordinates, rows: Ints, columns: Ints
     """
     terms: list[list[int]] = []
     place = 0
-    for term in template.text.split("+"):
-        end = place + 2 * term.count("§")
-        terms.append(list(range(place, end, 2)))
-        place = end
+    for is_sign, term in groupby(template.tokens, key=("sign", "+").__eq__):
+        if not is_sign:
+            end = place + 2 * sum(kind == "ref" for kind, _ in term)
+            terms.append(list(range(place, end, 2)))
+            place = end
     if place != values.shape[1] or "n" in template.roles:
         return values
     out = np.empty_like(values)

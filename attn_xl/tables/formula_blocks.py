@@ -3,14 +3,13 @@ that a block computes, whether it is written with MMULT, SUMPRODUCT, SUM or `*` 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from attn_xl.spreadsheets.addresses import Axis, Span
-from attn_xl.spreadsheets.blocks import Forms, FormulaBlock, Lookup, Template, blocks
+from attn_xl.spreadsheets.blocks import Forms, FormulaBlock, Lookup, Template, Token, blocks
 from attn_xl.spreadsheets.formulas import FormulaBook, SheetCells
 
 from .regions import Places
@@ -24,12 +23,6 @@ Piece = tuple["Product | Span", Axis]
 
 DEEPEST = 400
 """Operations within each other in a formula that is followed: the terms of a sum, for example."""
-_QUOTED = re.compile(r'"(?:[^"]|"")*"')
-_WORD = re.compile(r"[^\W\d][\w.]*(?!\w*[(!\[])")
-_TOKENS = re.compile(
-    r"\x01(\d+)|([^\W\d][\w.]*)\(|(\d+\.?\d*(?:E[+-]?\d+)?|\.\d+)|(?!\x02)(\S)|\x02(\d+)", re.IGNORECASE
-)
-_PREFIX = re.compile(r"^(?:_XLFN\.|_XLWS\.|_XLUDF\.|_XLPM\.)+")
 _TRANSPARENT = ("ANCHORARRAY", "SINGLE", "ARRAYFORMULA", "N", "(")
 _BINDING = {"=": 1, "<": 1, ">": 1, "&": 2, "+": 3, "-": 3, "*": 4, "/": 4, "^": 5, ":": 6}
 _PARTS = ("CHOOSECOLS", "CHOOSEROWS", "TAKE", "DROP", "OFFSET", "INDEX")
@@ -145,7 +138,7 @@ class Blocks:
 
     def __init__(self, book: FormulaBook) -> None:
         self._lookup, forms = Lookup(book), Forms(book.formulas)
-        self._trees: dict[tuple[str, str, str], tuple[Tree, list[Span]]] = {}
+        self._trees: dict[tuple[str, tuple[Token, ...]], tuple[Tree, list[Span]]] = {}
         self._places: dict[str, Places] = {}
         self.on: dict[str, list[Block]] = {name: [] for name in book.sheets}
         for name, sheet in book.sheets.items():
@@ -156,7 +149,7 @@ class Blocks:
     def _block(self, block: FormulaBlock) -> Block:
         """A block of formulas with its tree and what its references are."""
         template, own, steps, item = block.template, block.sheet, block.steps, block.item
-        key = own.name, template.text, template.roles  # `=1` and `=A1` have one text
+        key = own.name, template.tokens
         if key not in self._trees:
             self._trees[key] = self._read(template, own)
         tree, named = self._trees[key]
@@ -181,26 +174,15 @@ class Blocks:
 
     def _read(self, template: Template, own: SheetCells) -> tuple[Tree, list[Span]]:
         """The tree of a template, whose last references are defined names, and what these mean."""
-        if "[" in template.text:  # other workbooks, columns of tables
-            return ("other",), []
-        parts = _QUOTED.sub(" 0 ", template.general).split("§")
-        text, place, part = parts[0], 0, 1
-        for number, reference in enumerate(template.references):
-            while place < reference.at and part < len(parts):
-                text, place, part = f"{text} \x02{place} {parts[part]}", place + 1, part + 1
-            place, part = place + 2 * reference.cells, part + reference.cells
-            text += f"\x01{number} " + "".join(parts[part - 1 : part])
-        text += "".join(f" \x02{n} {rest}" for n, rest in enumerate(parts[part:], place))
         named: list[Span] = []
-
-        def replaced(word: re.Match[str]) -> str:
-            area = self._lookup.area(word[0], own)
-            if area is None:
-                return word[0]
-            named.append(Span(area[0].name, *area[1]))
-            return f"\x01{len(template.references) + len(named) - 1} "
-
-        return _parsed(_WORD.sub(replaced, text)), named
+        tokens: list[Token] = []
+        for kind, text in template.tokens:
+            area = self._lookup.area(text, own) if kind == "name" else None
+            if area is not None:
+                kind, text = "ref", str(len(template.references) + len(named))
+                named.append(Span(area[0].name, *area[1]))
+            tokens.append((kind, text))
+        return _parsed(tokens), named
 
     def _add_sums(self) -> None:
         """Add the products that are written in two steps: `=A1*B1` in a table, then sums over it."""
@@ -233,38 +215,32 @@ def _reference(sheet: str, moves: Sequence[Any], steps: tuple[int, int]) -> Refe
 # Formulas
 
 
-def _parsed(text: str) -> Tree:
-    """The tree of a formula whose references are written `\\x01` and their number."""
-    tokens = list(_TOKENS.finditer(text))
+def _parsed(tokens: Sequence[Token]) -> Tree:
+    """The tree of a formula."""
     at = 0
 
     def peek() -> str:
-        return tokens[at][4] or "" if at < len(tokens) else ""
+        return tokens[at][1] if at < len(tokens) and tokens[at][0] == "sign" else ""
 
     def primary() -> Tree:
         nonlocal at
         if at >= len(tokens):
             return ("other",)
-        token = tokens[at]
+        kind, text = tokens[at]
         at += 1
-        if token[1] is not None:
-            return ("ref", int(token[1]))
-        if token[3] is not None:
-            return ("number", -1)
-        if token[5] is not None:
-            return ("number", int(token[5]))
-        if token[2] is not None or token[4] == "(":
-            name = _PREFIX.sub("", token[2].upper()) if token[2] else "("
+        if kind in ("ref", "number"):
+            return (kind, int(text))
+        if kind == "call" or (kind, text) == ("sign", "("):
             arguments: list[Tree] = []
             while at < len(tokens) and peek() != ")":
                 empty = peek() in (",", ";")
                 arguments.append(("other",) if empty else expression(0))
                 at += peek() != ")"  # a separator
             at += 1
-            return ("call", name, tuple(arguments))
-        if token[4] in ("-", "+"):
+            return ("call", text, tuple(arguments))
+        if kind == "sign" and text in ("-", "+"):
             inner = expression(5)
-            return inner if token[4] == "+" else ("call", "-", (inner,))
+            return inner if text == "+" else ("call", "-", (inner,))
         return ("other",)
 
     def expression(least: int) -> Tree:
