@@ -222,18 +222,6 @@ def _set(given: Sequence[str] | None, settings: dict[str, Field[Any]]) -> dict[s
     return found
 
 
-def given_options(context: typer.Context) -> dict[str, str]:
-    """The options on the command line as they are typed, by the names of their parameters."""
-    found = {}
-    for parameter in context.command.params:
-        name = str(parameter.name)
-        source = context.get_parameter_source(name)
-        if parameter.param_type_name == "option" and source and source.name == "COMMANDLINE":
-            is_off = context.params.get(name) is False and parameter.secondary_opts
-            found[name] = (parameter.secondary_opts if is_off else parameter.opts)[0]
-    return found
-
-
 @cache  # several commands have the same options
 def _option(setting: Field[Any]) -> Any:
     """The option for a setting; its help is the first sentence of the setting's, with its values."""

@@ -92,13 +92,6 @@ class Attention:
     settings: dict[str, Any] = field(default_factory=dict)
     agrees: bool | None = None
 
-    def roles(self) -> Iterator[Role]:
-        """Everything it is computed from."""
-        yield self.words
-        if self.memory is not None:
-            yield self.memory
-        yield from self.weights.values()
-
 
 @dataclass(frozen=True)
 class _Behind:
