@@ -28,6 +28,7 @@ from attn_xl.workbook.layout.layout import Layout
 from attn_xl.workbook.layout.overview import with_overview
 from attn_xl.workbook.layout.page import Cell
 from attn_xl.workbook.layout.place import lay_out
+from attn_xl.workbook.layout.ribbons import can_be_drawn, with_ribbons
 from attn_xl.workbook.layout.settings_sheet import with_record
 from attn_xl.workbook.layout.vectors_sheet import with_vectors
 from attn_xl.workbook.xlsx.package import Rows, save
@@ -107,8 +108,8 @@ def _arranged(
 
 
 def _annotated(layout: Layout) -> Layout:
-    """A layout with the sum of each row of attention beside it, which is 1, and with what the divisor
-    of the scores is at present: `= √d_k`."""
+    """A layout with the sum of each row of attention beside it, which is 1, and a drawing of it below,
+    and with what the divisor of the scores is at present: `= √d_k`."""
     sheets = []
     for sheet in layout.sheets:
         cells = [*sheet.extras.cells]
@@ -128,7 +129,11 @@ def _annotated(layout: Layout) -> Layout:
                 by = "√d_k" if scaled else "1"
                 said = f"= {by}{f' · {degree:g}' * (degree != 1)}{UNSCALED * (not scaled)}"
                 cells.append(Cell(place.row + 1, place.column, said, DIVISOR_IN_WORDS, align="right"))
-        sheets.append(replace(sheet, extras=replace(sheet.extras, cells=tuple(cells))))
+        sheet = replace(sheet, extras=replace(sheet.extras, cells=tuple(cells)))
+        main = sheet.main if sheet.blocks and not (sheet.shared or sheet.extras.canvas) else None
+        if main and main.node.is_step(steps.SOFTMAX) and main.live and can_be_drawn(main):
+            sheet = with_ribbons(sheet, main, layout)
+        sheets.append(sheet)
     return replace(layout, sheets=tuple(sheets))
 
 

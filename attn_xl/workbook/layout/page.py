@@ -162,7 +162,8 @@ class Chart:
 
     Attributes:
         kind: bars, a line through one number for each label, pairs of points joined by an arrow
-            (`moves`), or points.
+            (`moves`), points, or areas on each other with two numbers each, of which those without a
+            title are blank (`ribbons`).
         row, column: the cell of its top left corner.
         width, height: in centimetres.
         legend: whether there is a legend.
@@ -173,7 +174,7 @@ class Chart:
             it and, if it has one series, on its bars.
     """
 
-    kind: Literal["bars", "line", "moves", "points"]
+    kind: Literal["bars", "line", "moves", "points", "ribbons"]
     title: str
     row: int
     column: int

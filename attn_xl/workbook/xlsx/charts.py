@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import count
 from typing import Any
 
-from openpyxl.chart import BarChart, LineChart, Reference, ScatterChart
+from openpyxl.chart import AreaChart, BarChart, LineChart, Reference, ScatterChart
 from openpyxl.chart import Series as make_series
 from openpyxl.chart.data_source import (
     AxDataSource,
@@ -47,7 +47,7 @@ COLOURS = ("0072B2", "E69F00", "009E73", "CC79A7", "56B4E9", "D55E00", "8C8C3A",
 """Distinguishable for colour-blind readers: Okabe and Ito, "Color Universal Design" (2008)."""
 INK = "16212B"
 TITLE_SIZE, TEXT_SIZE = 900, 800  # hundredths of a point
-BY_LABEL = {"bars": BarChart, "line": LineChart}
+BY_LABEL = {"bars": BarChart, "line": LineChart, "ribbons": AreaChart}
 """The charts with a label for each number."""
 MARKS = ("circle", "square", "diamond", "triangle")
 
@@ -121,6 +121,8 @@ def _made(chart: Chart) -> Any:
         excel_chart.series.append(_series(chart, series, number))
     if chart.bare:
         _bare(excel_chart)
+    if chart.kind == "ribbons":
+        _with_ribbons(excel_chart)
     return excel_chart
 
 
@@ -148,6 +150,18 @@ def _bare(excel_chart: Any) -> None:
         ]
 
 
+def _with_ribbons(excel_chart: Any) -> None:
+    """Leave only the areas, with room for the names at their right ends."""
+    excel_chart.grouping = "stacked"
+    for axis in (excel_chart.x_axis, excel_chart.y_axis):
+        axis.delete, axis.majorGridlines = True, None
+    excel_chart.y_axis.crossBetween = "midCat"
+    excel_chart.graphical_properties = GraphicalProperties(ln=LineProperties(noFill=True))
+    excel_chart.layout = Layout(ManualLayout(
+        layoutTarget="inner", xMode="edge", yMode="edge", x=0.02, w=0.82, y=0.14, h=0.84,
+    ))  # fmt: skip
+
+
 def _font(size: int, **more: Any) -> CharacterProperties:
     return CharacterProperties(sz=size, latin=Font(typeface="Arial"), **more)
 
@@ -171,6 +185,15 @@ def _series(chart: Chart, series: Series, number: int) -> Any:
     excel_series: Any = make_series(Reference(range_string="Sheet!$A$1"), title=series.title)
     excel_series.tx = SeriesLabel(v=spreadsheet_text(series.title))
     numbers = NumDataSource(NumRef(f=series.values.absolute, numCache=_number_cache(series.numbers)))
+    if chart.kind == "ribbons":
+        excel_series.val = numbers
+        fill = (
+            GraphicalProperties(solidFill=colour) if series.title else GraphicalProperties(noFill=True)
+        )
+        fill.line = LineProperties(noFill=True)
+        excel_series.graphicalProperties = fill
+        excel_series.dLbls = _named(1 if series.title else None)
+        return excel_series
     if chart.kind in BY_LABEL:
         names = StrData(
             ptCount=len(series.names),
@@ -212,7 +235,7 @@ def _series(chart: Chart, series: Series, number: int) -> Any:
         ]
     excel_series.graphicalProperties = GraphicalProperties(ln=line)
     last = len(series.numbers) - 1
-    excel_series.dLbls = _named_above(last if series.labelled else None)
+    excel_series.dLbls = _named(last if series.labelled else None, "t")
     return excel_series
 
 
@@ -222,14 +245,14 @@ def _dot(colour: str, *, filled: bool) -> GraphicalProperties:
     )
 
 
-def _named_above(point: int | None) -> DataLabelList:
-    """A label with the series' name above one of its points, which every program can show."""
+def _named(point: int | None, where: str | None = None) -> DataLabelList:
+    """A label with the series' name at one of its points, which every program can show."""
     from openpyxl.chart.label import DataLabel
 
     shown = {"showVal": False, "showSerName": True, "showCatName": False, "showLegendKey": False,
              "showPercent": False}  # fmt: skip
     hidden = {**shown, "showSerName": False}
-    labels = [] if point is None else [DataLabel(idx=point, dLblPos="t", **shown)]
+    labels = [] if point is None else [DataLabel(idx=point, dLblPos=where, **shown)]
     return DataLabelList(dLbl=labels, **hidden)
 
 
