@@ -12,8 +12,8 @@ from .page import Block, Cell, Chart, Choice, Series
 
 MOST_WORDS, LONGEST_NAME = 16, 30
 """Ribbons that are drawn, and characters of their names."""
-BETWEEN = 0.6
-"""The room between all ribbons, as a share of their thickness together."""
+BETWEEN, LEAST = 0.6, 0.08
+"""The room between all ribbons, and the least between two, as shares of their thickness together."""
 COLOUR = "8CC4BC"
 LONGEST_LIST = 255
 """Characters of a list of choices that is not in cells."""
@@ -41,9 +41,10 @@ def with_ribbons(sheet: Sheet, block: Block, layout: Layout) -> Sheet:
         Cell(top, left + 1, rows[word] if named else word + 1.0, style="attn input", open=True),
         Cell(top, left + 2, word + 1.0, f'IF({chosen}="","",{match})', "attn echo", number_format="0"),
     ]
-    names, room = block.node.columns, BETWEEN / (len(block.node.columns) - 1)
+    names = block.node.columns
+    room = max(BETWEEN / (len(names) - 1), LEAST)
     ends: list[tuple[float, float]] = [(float(w), float(w)) for w in values[word]]
-    ends += [(BETWEEN / 2, 0.0), (0.0, room)]
+    ends += [(round(room * (len(names) - 1) / 2, 12), 0.0), (0.0, room)]
     series = []
     for row, (name, numbers) in enumerate(zip((*names, "below", "between"), ends), top + 1):
         cells.append(Cell(row, left, clean(name), style="attn label", align="right"))
@@ -61,7 +62,8 @@ def with_ribbons(sheet: Sheet, block: Block, layout: Layout) -> Sheet:
         series.append(Series(title, there, there, numbers, numbers))
     *ribbons, below, between = series
     drawn = [one for ribbon in reversed(ribbons) for one in (ribbon, between)][:-1]
-    chart = Chart("ribbons", TITLE, top, FIRST_COLUMN, (below, *drawn), width=11, height=7.5,
+    chart = Chart("ribbons", TITLE, top, FIRST_COLUMN, (below, *drawn), width=11,
+                  height=max(7.5, 0.65 * len(names)),
                   legend=False, colours=(COLOUR,))  # fmt: skip
     prompt = "Choose one, or clear the cell for the mean of all words."
     counted = ",".join(str(number) for number in range(1, len(rows) + 1))
