@@ -331,7 +331,7 @@ def test_native_charts_are_in_the_file(tmp_path: Path) -> None:
     book = Controlled(nasty(tmp_path / "in.xlsx"), tmp_path / "out.xlsx")
     with zipfile.ZipFile(book.path) as archive:
         charts = [archive.read(n) for n in archive.namelist() if n.startswith("xl/charts/chart")]
-    assert len(charts) == 4
+    assert len(charts) == 5
     joined = b"".join(charts).decode()
     assert "c:barChart" in joined or "<barChart" in joined
     assert "scatterChart>" in joined

@@ -203,6 +203,36 @@ def test_words_are_drawn_as_arrows_and_two_are_compared(tmp_path: Path) -> None:
         assert ends[0] == ends[1] == (-5, 5)  # angles look as they are
 
 
+@pytest.mark.parametrize(("sample", "sheet"), [("politics", "Input"), ("mouse", "desk.Input")])
+def test_the_words_of_an_input_are_drawn_as_arrows(sample: str, sheet: str, tmp_path: Path) -> None:
+    """In the plane that keeps most of them; what two of them have in common is that of the input."""
+    path = tmp_path / "w.xlsx"
+    computation = written(SAMPLES / f"{sample}.xlsx", path, layout="sheets")
+    verify(path)
+    x = next(g["Input"] for name, g in computation.items() if sheet in ("Input", f"{name}.Input"))
+    page = openpyxl.load_workbook(path)[sheet]
+    at = {str(cell.value): cell for row in page.iter_rows() for cell in row if cell.value}
+    engine, values = Editable(path), x.values
+
+    def shown(name: str) -> float:
+        return engine.value(sheet, at[name].row, at[name].column + 1)
+
+    a, b = values[0], next(v for v, word in zip(values, x.rows) if word != x.rows[0])
+    found = [shown(name) for name in ("dot product", "magnitude of the one", "angle in degrees")]
+    cosine = a @ b / math.hypot(*a) / math.hypot(*b)
+    assert found == pytest.approx([a @ b, math.hypot(*a), math.degrees(math.acos(cosine))])
+    field = at["one word"]
+    engine.enter([(sheet, field.row, field.column + 1, x.rows[-1])])
+    arrow = [engine.value(sheet, field.row, field.column + 3 + j) for j in range(4)]
+    last = next(i for i, word in enumerate(x.rows) if word == x.rows[-1])
+    _, _, plane = np.linalg.svd(values)
+    longest = values @ plane[:2].T if values.shape[1] > 2 else values
+    assert math.hypot(arrow[1], arrow[3]) == pytest.approx(math.hypot(*longest[last]))
+    assert shown("magnitude of the one") == pytest.approx(math.hypot(*values[last]))
+    (chart,) = page._charts
+    assert len(chart.ser) == len(x.rows) + 2
+
+
 def test_arrows_of_more_dimensions_lie_in_the_plane_that_keeps_most_of_them() -> None:
     (graph,) = attn_xl.attend(SAMPLES / "projections.xlsx", model="similarity").values()
     x, drawn = graph["Input"].values, graph["Vectors"].values[:, [1, 3]]
