@@ -233,6 +233,26 @@ def test_the_words_of_an_input_are_drawn_as_arrows(sample: str, sheet: str, tmp_
     assert len(chart.ser) == len(x.rows) + 2
 
 
+@pytest.mark.parametrize(
+    ("rows", "angle"),
+    [
+        ([["", "a", "b"], ["x", 1, 0], ["y", 0, 0]], ""),  # a word without a direction
+        ([["", "a", "b"], ["x", 4000, 0], ["y", 0, 3000]], 90.0),
+    ],
+)
+def test_two_words_of_an_input_of_any_size(
+    rows: list[list[object]], angle: object, tmp_path: Path
+) -> None:
+    path = tmp_path / "w.xlsx"
+    written(make_input(tmp_path / "in.xlsx", {"s": rows}), path)
+    verify(path)
+    page = openpyxl.load_workbook(path, data_only=True)["Input"]
+    (name,) = (c for row in page.iter_rows() for c in row if c.value == "angle in degrees")
+    assert (page.cell(name.row, name.column + 1).value or "") == angle
+    (head,) = (c for row in page.iter_rows() for c in row if c.value == "to x")
+    assert page.cell(head.row + 1, head.column).number_format == ("0.0" if angle else "0.000")
+
+
 def test_arrows_of_more_dimensions_lie_in_the_plane_that_keeps_most_of_them() -> None:
     (graph,) = attn_xl.attend(SAMPLES / "projections.xlsx", model="similarity").values()
     x, drawn = graph["Input"].values, graph["Vectors"].values[:, [1, 3]]

@@ -128,7 +128,7 @@ def _beside_input(sheet: Sheet, layout: Layout) -> Sheet:
                 if len(block.node.columns) > 2:
                     formula = f"SUMPRODUCT({own},{lines[k // 2]})"
             cells.append(
-                Cell(there.row + i, left + k, number, formula, "attn echo", number_format="0.000")
+                Cell(there.row + i, left + k, number, formula, "attn echo", number_format=_form(arrows))
             )
     words = [clean(word).casefold() for word in block.node.rows]
     i, j = 0, next(n for n, word in enumerate(words) if word != words[0])
@@ -149,11 +149,17 @@ def _beside_input(sheet: Sheet, layout: Layout) -> Sheet:
         ("angle in degrees", f'IF({both}=0,"",ACOS(ROUND({product}/{both},14))*180/PI())',
          "" if angle is None else angle, ("", (0, 0))),
     ]  # fmt: skip
-    sheet = replace(sheet, extras=replace(sheet.extras, cells=(*sheet.extras.cells, *cells)))
+    widths = sheet.extras.widths | dict.fromkeys(range(place.last_column + 1, left + 4), 9.0)
+    extras = replace(sheet.extras, cells=(*sheet.extras.cells, *cells), widths=widths)
     column = max(COLUMN, place.last_column + 2)
-    return _with_two(
-        sheet, block.node.rows, there, arrows, (i, j), measures, "", labels=place, column=column
-    )
+    sheet, names = replace(sheet, extras=extras), block.node.rows
+    return _with_two(sheet, names, there, arrows, (i, j), measures, "", labels=place, column=column)
+
+
+def _form(values: Numbers) -> str:
+    """The number format with which coordinates fit their columns."""
+    largest = np.abs(values).max()
+    return "0.000" if largest < 100 else "0.0" if largest < 10_000 else "0.0E+00"
 
 
 def _with_two(
@@ -185,8 +191,8 @@ def _with_two(
         choices.append(Choice(word.replace("$", ""), f"={labelled}"))
         for j, number in enumerate(numbers):
             formula = f"INDEX({like or fixed(arrows.range)},{at},{j + 1})"
-            cells.append(Cell(row, column + 3 + j, number, formula, "attn echo", number_format=form,
-                              like=like, shows=(i, j)))  # fmt: skip
+            own = {"like": like, "shows": (i, j)} if like else {"number_format": _form(values)}
+            cells.append(Cell(row, column + 3 + j, number, formula, "attn echo", **own))
         there = Place(sheet.name, row, column + 3, 1, 4)
         thick.append(replace(_arrow("", there, numbers), labelled=False))
     for row, (name, formula, value, (of, shows)) in enumerate(measures, FIRST_ROW + 3):
