@@ -103,9 +103,11 @@ def make_input(path: Path, sheets: Sheets) -> Path:
 
 
 def is_note(cell: Any) -> bool:
-    """Whether a formula stands beside a matrix: the sum of a row, or the divisor in words."""
-    above = cell.parent.cell(4, cell.column).value
-    return above == "row sum" or str(cell.value).startswith('="= "')
+    """Whether a formula stands beside a matrix: the sum of a row, the divisor in words, a drawing."""
+    above, sheet = cell.parent.cell(4, cell.column).value, cell.parent.title
+    drawn = cell.style == "attn echo" and sheet not in ("Canvas", "Overview")
+    beside = drawn or sheet.split(".")[-1] == "Input"
+    return above == "row sum" or beside or str(cell.value).startswith('="= "')
 
 
 def table(x: np.ndarray, words: list[str] | None = None) -> list[list[Any]]:

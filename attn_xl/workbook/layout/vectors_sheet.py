@@ -19,6 +19,7 @@ from .page import Block, Cell, Chart, Choice, Series, share_labels
 
 MOST_ARROWS, MOST_BESIDE, LONGEST_NAME = 60, 16, 30
 """Words that are drawn, those that are beside an input, and characters of their names."""
+TINY = 1e-100
 TITLE = "The words as arrows from the origin"
 COLUMN = 7
 """Where the two words are chosen, to the right of the coordinates."""
@@ -67,7 +68,7 @@ def _drawn(sheet: Sheet, layout: Layout, vectors: bool) -> Sheet:
         return sheet
     block, group = sheet.main, sheet.group
     alone = not (vectors or sheet.shared) and len(sheet.blocks) == 1
-    if alone and block.node.is_step(steps.INPUT) and _can_be_drawn(block):
+    if alone and block.node.is_step(steps.INPUT) and _can_be_drawn(block, layout.values(block.node)):
         return _beside_input(sheet, layout)
     if not is_vectors(block):
         return sheet
@@ -90,10 +91,11 @@ def _drawn(sheet: Sheet, layout: Layout, vectors: bool) -> Sheet:
     return _with_two(sheet, block.node.rows, block.place, values, (i, j), measures, block.name)
 
 
-def _can_be_drawn(block: Block) -> bool:
-    n, d = block.node.shape
+def _can_be_drawn(block: Block, values: Numbers) -> bool:
+    n, d = values.shape
     several = len({clean(word).casefold() for word in block.node.rows}) > 1
-    return d > 1 and n <= MOST_BESIDE and several and block.labelled and block.headed
+    squared = TINY < np.abs(values).max() < 1 / TINY  # sums of squares are numbers above 0
+    return bool(d > 1 and n <= MOST_BESIDE and several and block.labelled and block.headed and squared)
 
 
 def _beside_input(sheet: Sheet, layout: Layout) -> Sheet:
@@ -134,7 +136,8 @@ def _beside_input(sheet: Sheet, layout: Layout) -> Sheet:
     i, j = 0, next(n for n, word in enumerate(words) if word != words[0])
     a, b = values[i], values[j]
     sizes = float(np.sqrt(a @ a)), float(np.sqrt(b @ b))
-    cosine = float(a @ b) / sizes[0] / sizes[1] if all(sizes) else None
+    lengths = sizes[0] * sizes[1]
+    cosine = float(a @ b) / lengths if lengths else None
     angle = None if cosine is None else float(np.degrees(np.arccos(round(cosine, 14))))
     of = {"{one}": f"INDEX({given},{{one}},0)", "{other}": f"INDEX({given},{{other}},0)"}
     size = {name: f"SQRT(SUMSQ({cells_of}))" for name, cells_of in of.items()}
