@@ -63,12 +63,12 @@ def imports(module: str) -> set[str]:
     return found & set(MODULES)
 
 
-def test_every_room_has_its_place() -> None:
+def test_every_folder_is_listed() -> None:
     assert {folder_of(module) for module in MODULES} == {*MAY_IMPORT, *TOP, "__main__"}
 
 
 @pytest.mark.parametrize("name", MAY_IMPORT)
-def test_a_room_imports_only_what_stands_below_it(name: str) -> None:
+def test_a_folder_imports_only_what_is_below_it(name: str) -> None:
     allowed = {name, *MAY_IMPORT[name]}
     upward = {
         (module, imported)
@@ -80,7 +80,7 @@ def test_a_room_imports_only_what_stands_below_it(name: str) -> None:
     assert not upward
 
 
-def test_the_modules_at_the_top_stand_by_themselves() -> None:
+def test_the_modules_at_the_top_import_only_each_other() -> None:
     for module in TOP:
         assert {folder_of(imported) for imported in imports(f"attn_xl.{module}")} <= TOP
 
@@ -91,6 +91,16 @@ def test_no_import_goes_in_a_circle() -> None:
         for module in free:
             del left[module]
     assert not left
+
+
+def test_a_class_name_means_one_thing() -> None:
+    names = [
+        node.name
+        for path in MODULES.values()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    ]
+    assert {name for name in names if names.count(name) > 1} == set()
 
 
 PRINTS = re.compile(r"(print|Console|sys\.std(out|err)\.write\w*|(file|out)\.write)\(")
@@ -138,7 +148,7 @@ def test_folders_are_empty_but_for_their_modules() -> None:
         assert path.parent == PACKAGE or not path.read_text(encoding="utf-8")
 
 
-def test_tests_stand_in_the_same_rooms() -> None:
+def test_tests_are_in_the_same_folders() -> None:
     folders = {path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")}
     assert folders <= set(MAY_IMPORT)
 

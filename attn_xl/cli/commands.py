@@ -219,7 +219,7 @@ SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 
 @dataclass(frozen=True)
-class Entry:
+class ListedCommand:
     """A command as `--help` lists it.
 
     Attributes:
@@ -234,65 +234,65 @@ class Entry:
 
 
 COMMANDS = {
-    "convert": Entry(
+    "convert": ListedCommand(
         "Write every matrix of attention as a sheet of live formulas.",
         "samples/mouse.xlsx -o mouse.xlsx --template print",
     ),
-    "fill": Entry(
+    "fill": ListedCommand(
         "Complete your own sheet: formulas for its blank frames.",
         "samples/authors/two-contexts.xlsx -o filled.xlsx",
     ),
-    "similarity": Entry(
+    "similarity": ListedCommand(
         "Compare every two words: dot product, magnitudes, cosine, angle.",
         "samples/politics.xlsx -o angles.xlsx",
         module="convert",
     ),
-    "learn": Entry(
+    "learn": ListedCommand(
         "Train a model step by step, with every gradient.",
         "samples/learning.xlsx --steps 20 --rate 1",
         kind=WeightsCommand,
     ),
-    "compare": Entry(
+    "compare": ListedCommand(
         "Compare models on the same sentences: how far each can see.",
         "samples/rnn.xlsx --models cnn rnn lstm gru attention",
         kind=ModelsCommand,
     ),
-    "model": Entry(
+    "model": ListedCommand(
         "Write a trained model and a text: BERT, GPT-2, Llama, ...",
         'samples/tiny-model --text "the cat chased the mouse and the"',
         kind=LayersCommand,
     ),
-    "show": Entry(
+    "show": ListedCommand(
         "Print matrices in the terminal.",
         "samples/mouse.xlsx Softmax --sheet pets",
     ),
-    "explain": Entry(
+    "explain": ListedCommand(
         "Explain how a number, or a row, was computed.",
         'samples/mouse.xlsx "pets.Softmax[mouse, cat]" --depth 2',
     ),
-    "inspect": Entry(
+    "inspect": ListedCommand(
         "List the tables of a file, and what each is used for.",
         "samples/mouse.xlsx",
     ),
-    "teach": Entry(
+    "teach": ListedCommand(
         "Write a lesson with blanks that marks what students fill in.",
         "samples/mouse.xlsx -o lesson.xlsx --level 1 --answers key.xlsx",
     ),
-    "grade": Entry(
+    "grade": ListedCommand(
         "Mark the lessons that students submitted.",
         "class -o grades.xlsx --answers class-answers.xlsx --feedback feedback",
     ),
-    "new": Entry(
+    "new": ListedCommand(
         "Write an input whose numbers are easy to compute with by hand.",
         '--words "the cat chased the mouse" --dims 4 --seed 7',
         kind=SentencesCommand,
     ),
-    "vectors": Entry(
+    "vectors": ListedCommand(
         "Pick words from GloVe, word2vec or fastText files.",
         'samples/vectors.txt --words "florida california truth" --pca 2',
         kind=WordsCommand,
     ),
-    "settings": Entry(
+    "settings": ListedCommand(
         "List every setting, with its values.",
         "rotary",
     ),

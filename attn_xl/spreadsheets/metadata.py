@@ -23,7 +23,7 @@ _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 
 Area = tuple[str, int, int, int, int]
 """Sheet, first row, first column, last row, last column, from 1."""
-Cells = set[tuple[int, int]]
+CellSet = set[tuple[int, int]]
 
 
 class Marks:
@@ -32,7 +32,7 @@ class Marks:
     def __init__(self, content: bytes, plain: Collection[str] = ()) -> None:
         """Take a file's bytes, and the parts known to have no formulas and nothing hidden."""
         self.content, self._plain = content, plain
-        self._formulas: dict[str, Cells | None] = {}
+        self._formulas: dict[str, CellSet | None] = {}
         self._xml: dict[str, bytes] = {}
         self._parts: dict[str, str] | None = None
         self._names: list[tuple[str, Area]] | None = None
@@ -56,13 +56,13 @@ class Marks:
         except UNREADABLE:
             return {}
 
-    def formulas(self, sheet: str) -> Cells | None:
+    def formulas(self, sheet: str) -> CellSet | None:
         """The formula cells of a sheet, by row and column from 1; None if unknown."""
         if sheet not in self._formulas:
             self._formulas[sheet] = self._formula_cells(sheet)
         return self._formulas[sheet]
 
-    def _formula_cells(self, sheet: str) -> Cells | None:
+    def _formula_cells(self, sheet: str) -> CellSet | None:
         try:
             if self._is_ods:
                 return {cell for cell, formula, _ in self._ods_cells(sheet) if formula}

@@ -13,7 +13,7 @@ import numpy as np
 from attn_xl.errors import CallError, InputError, nearest
 from attn_xl.spreadsheets.addresses import Place, address, parse_area
 from attn_xl.spreadsheets.book import Book
-from attn_xl.spreadsheets.metadata import Area, Cells
+from attn_xl.spreadsheets.metadata import Area, CellSet
 from attn_xl.text import clean, listed, shortened
 
 from .by_formulas import NOT_READ, RESULT, ByFormulas
@@ -420,7 +420,9 @@ def _largest_around(regions: Sequence[Region]) -> Region | None:
     return None
 
 
-def _found(book: Book, grid: Grid, region: Region, sheet: str, formulas: Cells | None) -> Found | None:
+def _found(
+    book: Book, grid: Grid, region: Region, sheet: str, formulas: CellSet | None
+) -> Found | None:
     """Convert a region to a Found record; None if it contains only labels."""
     top, left, bottom, right = region.box
     numbers = f"{address(top + 1, left + 1)}:{address(bottom + 1, right + 1)}"
@@ -473,7 +475,7 @@ def _found(book: Book, grid: Grid, region: Region, sheet: str, formulas: Cells |
     )
 
 
-def _sums(table: Table, formulas: Cells) -> Iterator[str]:
+def _sums(table: Table, formulas: CellSet) -> Iterator[str]:
     """Notes about last rows and columns that alone consist of formulas, as sums and means do."""
     rows, columns = table.shape
     computed = np.zeros(table.shape, dtype=bool)

@@ -14,7 +14,7 @@ import numpy as np
 from attn_xl.spreadsheets.addresses import Axis, Span
 from attn_xl.spreadsheets.formulas import FormulaBook
 
-from .formula_blocks import Block, Blocks, Operand, Piece, Product, other
+from .formula_blocks import Factor, FactorPiece, MatrixProduct, ParsedBlock, ParsedBlocks, other
 
 MOST_STEPS = 200
 """Blocks between two products: the steps of a softmax, masks, copies."""
@@ -51,7 +51,7 @@ class Projection:
 
 
 @dataclass(eq=False)
-class Head:
+class FormulaHead:
     """One attention.
 
     Attributes:
@@ -62,8 +62,8 @@ class Head:
         q, k, v: its projections.
     """
 
-    output: Product
-    scores: Product
+    output: MatrixProduct
+    scores: MatrixProduct
     weights: tuple[Span, Axis] | None
     mask: Role | None
     q: Projection
@@ -86,7 +86,7 @@ class Attention:
 
     words: Role
     memory: Role | None
-    heads: list[Head]
+    heads: list[FormulaHead]
     weights: dict[str, Role] = field(default_factory=dict)
     output: Span | None = None
     settings: dict[str, Any] = field(default_factory=dict)
@@ -104,22 +104,22 @@ class _Behind:
         added: what is added on the way.
     """
 
-    product: Product
+    product: MatrixProduct
     axis: Axis
     span: Span
     functions: frozenset[str]
     added: tuple[Span, ...]
 
 
-Mixing = tuple[Product, tuple[Span, Axis], Span, list[Product]]
+Mixing = tuple[MatrixProduct, tuple[Span, Axis], Span, list[MatrixProduct]]
 
 
 class Tracing:
     """Follows the references of a workbook's formulas."""
 
     def __init__(self, book: FormulaBook) -> None:
-        self.blocks = Blocks(book)
-        self.products: list[Product] = []
+        self.blocks = ParsedBlocks(book)
+        self.products: list[MatrixProduct] = []
         if sum(map(len, self.blocks.on.values())) > MOST_BLOCKS:
             return
         self.products = [
@@ -140,10 +140,10 @@ class Tracing:
         return list(dict.fromkeys(cells))
 
     @cached_property
-    def mixing(self) -> dict[frozenset[Product], list[Mixing]]:
+    def mixing(self) -> dict[frozenset[MatrixProduct], list[Mixing]]:
         """The products that multiply results of other products as they are, by these; of each, the
         weights, the cells with the results, and the products in the order in which they stand there."""
-        found: dict[frozenset[Product], list[Mixing]] = {}
+        found: dict[frozenset[MatrixProduct], list[Mixing]] = {}
         for product in self.products:
             rows, columns = product.rows, product.columns
             for joined, weights in ((rows, columns), (columns, rows)):
@@ -153,18 +153,18 @@ class Tracing:
                     found.setdefault(frozenset(order), []).append(mixing)
         return found
 
-    def behind(self, operand: Operand) -> list[_Behind]:
+    def behind(self, operand: Factor) -> list[_Behind]:
         """The nearest products that a factor is computed from; `axis` belongs to the axis along which
         the factor is summed."""
         return [one for piece in operand.pieces for one in self.behind_cells(piece)]
 
-    def behind_cells(self, piece: Piece) -> list[_Behind]:
+    def behind_cells(self, piece: FactorPiece) -> list[_Behind]:
         """`behind` of a part of a factor."""
-        found: dict[tuple[Product, Axis, Span], _Behind] = {}
+        found: dict[tuple[MatrixProduct, Axis, Span], _Behind] = {}
         functions, added = frozenset[str](), tuple[Span, ...]()
         left, seen = [(piece, functions, added)], {piece}
         for (here, axis), functions, added in left:
-            if isinstance(here, Product):
+            if isinstance(here, MatrixProduct):
                 passed, span = functions | here.block.functions, here.block.span
                 found.setdefault((here, axis, span), _Behind(here, axis, span, passed, added))
                 continue
@@ -177,7 +177,7 @@ class Tracing:
                     found.setdefault((product, along, part), one)
                 for source, flip in () if block.products else block.carriers:
                     inside = _mapped(part, block.span, source, flip)
-                    further: Piece = (inside, other(axis) if flip else axis)
+                    further: FactorPiece = (inside, other(axis) if flip else axis)
                     if further not in seen:
                         seen.add(further)
                         left.append((further, passed, plus))
@@ -220,9 +220,9 @@ class Tracing:
                         for source, flip in block.carriers
                     ]
 
-    def reads(self, span: Span, sources: Sequence[Block]) -> bool:
+    def reads(self, span: Span, sources: Sequence[ParsedBlock]) -> bool:
         """Whether cells are computed from one of the given blocks, by whatever formulas."""
-        left, seen = [span], set[Block]()
+        left, seen = [span], set[ParsedBlock]()
         while left:
             for block in self.blocks.at(left.pop()):
                 if block in sources:
@@ -232,7 +232,7 @@ class Tracing:
                     left += {reference.span: None for reference in block.references}
         return False
 
-    def readers(self, span: Span) -> list[Block]:
+    def readers(self, span: Span) -> list[ParsedBlock]:
         """The blocks that refer to some of the cells."""
         return [
             block
@@ -274,14 +274,14 @@ def _mapped(part: Span, whole: Span, source: Span, flip: bool) -> Span:
 def find_attention(book: FormulaBook) -> tuple[list[Attention], Tracing]:
     """Every attention that the formulas of a workbook compute, in the order of its sheets."""
     tracing = Tracing(book)
-    heads: list[Head] = []
+    heads: list[FormulaHead] = []
     for product in tracing.products:
         found = _head(tracing, product)
         if found is not None:
             heads.append(found)
     inner = {head.scores for head in heads}
     heads = [head for head in heads if head.output not in inner]
-    groups: dict[tuple[object, ...], dict[tuple[object, ...], Head]] = {}
+    groups: dict[tuple[object, ...], dict[tuple[object, ...], FormulaHead]] = {}
     for head in heads:
         ends = [
             tracing.origin(one.words.span, "rows" if one.words.turned else "columns")
@@ -331,7 +331,7 @@ def given_attention(tracing: Tracing, named: Callable[[Span], bool]) -> list[Att
     return found
 
 
-def _head(tracing: Tracing, product: Product) -> Head | None:
+def _head(tracing: Tracing, product: MatrixProduct) -> FormulaHead | None:
     """The attention whose output a product is; None if it is another product."""
     for weights, values in ((product.rows, product.columns), (product.columns, product.rows)):
         for scores in tracing.behind(weights):
@@ -339,7 +339,7 @@ def _head(tracing: Tracing, product: Product) -> Head | None:
                 continue
             # The product adds up over the words that are looked at: they are the keys.
             k, q = scores.product.along(scores.axis), scores.product.along(other(scores.axis))
-            if values.cells is None and not isinstance(values.pieces[0][0], Product):
+            if values.cells is None and not isinstance(values.pieces[0][0], MatrixProduct):
                 continue
             keys, queries = _projection(tracing, k), _projection(tracing, q)
             looked_at = _projection(tracing, values, by_words=True)
@@ -347,7 +347,9 @@ def _head(tracing: Tracing, product: Product) -> Head | None:
                 continue
             if _same(tracing, keys.words, looked_at.words):
                 mask = _mask(scores)
-                return Head(product, scores.product, weights.cells, mask, queries, keys, looked_at)
+                return FormulaHead(
+                    product, scores.product, weights.cells, mask, queries, keys, looked_at
+                )
     return None
 
 
@@ -364,7 +366,7 @@ def _same(tracing: Tracing, a: Role, b: Role) -> bool:
     return ends[0] == ends[1]
 
 
-def _projection(tracing: Tracing, factor: Operand, by_words: bool = False) -> Projection | None:
+def _projection(tracing: Tracing, factor: Factor, by_words: bool = False) -> Projection | None:
     """Queries, keys or values as words times weights.
 
     Args:
@@ -391,7 +393,7 @@ def _projection(tracing: Tracing, factor: Operand, by_words: bool = False) -> Pr
     return Projection(Role(span, turned, "its words are compared with each other"))
 
 
-def _factors(one: _Behind, by_words: bool) -> tuple[Piece | None, Piece | None]:
+def _factors(one: _Behind, by_words: bool) -> tuple[FactorPiece | None, FactorPiece | None]:
     """The words and the weights whose product cells are; of the weights, the part that they need."""
     along = one.axis if by_words else other(one.axis)
     x, w = one.product.along(along).cells, one.product.along(other(along)).cells
@@ -404,7 +406,7 @@ def _factors(one: _Behind, by_words: bool) -> tuple[Piece | None, Piece | None]:
     return x, (span, axis)
 
 
-def _tiled(pieces: Sequence[Piece | None]) -> tuple[Span, Axis] | None:
+def _tiled(pieces: Sequence[FactorPiece | None]) -> tuple[Span, Axis] | None:
     """The rectangle that pieces make up together; None if they leave a gap."""
     spans = {p[0]: p[1] for p in pieces if p is not None and isinstance(p[0], Span)}
     if not spans or None in pieces or len(set(spans.values())) > 1:
@@ -440,7 +442,9 @@ def _bias(one: _Behind, axis: Axis) -> Role | None:
     return None
 
 
-def _attention(tracing: Tracing, heads: Sequence[Head], projecting: Container[Span]) -> Attention:
+def _attention(
+    tracing: Tracing, heads: Sequence[FormulaHead], projecting: Container[Span]
+) -> Attention:
     """One attention of all heads that attend from the same words to the same words; `projecting` are
     the weights of queries, keys and values of the whole workbook."""
     first = heads[0]
@@ -472,8 +476,8 @@ def _original(tracing: Tracing, role: Role) -> Role:
 
 
 def _mixed(
-    tracing: Tracing, heads: Sequence[Head], projecting: Container[Span]
-) -> tuple[Role, list[Head], Span, Role | None] | None:
+    tracing: Tracing, heads: Sequence[FormulaHead], projecting: Container[Span]
+) -> tuple[Role, list[FormulaHead], Span, Role | None] | None:
     """W_O and its bias, the heads in the order in which it takes them, and the result; None if no
     product takes the outputs of all heads. The output of one head has the width of the words again:
     another product may lead to classes or to a feed-forward layer."""
@@ -496,9 +500,9 @@ def _width(role: Role) -> int:
     return role.span.shape[0 if role.turned else 1]
 
 
-def _joined(tracing: Tracing, span: Span, axis: Axis) -> list[Product]:
+def _joined(tracing: Tracing, span: Span, axis: Axis) -> list[MatrixProduct]:
     """The products whose results stand side by side in a factor as they are, in order."""
-    found: dict[Product, int] = {}
+    found: dict[MatrixProduct, int] = {}
     for block in tracing.blocks.at(span):
         part = _common(span, block.span)
         at = part.left if axis == "columns" else part.top

@@ -19,7 +19,7 @@ Corners = tuple[int, int, int, int]
 Tree = tuple[Any, ...]
 """`("ref", number)`, `("number", place among the coordinates or -1)`, `("call", name, arguments)`,
 `("do", operator, left, right)`, or `("other",)`."""
-Piece = tuple["Product | Span", Axis]
+FactorPiece = tuple["MatrixProduct | Span", Axis]
 
 DEEPEST = 400
 """Operations within each other in a formula that is followed: the terms of a sum, for example."""
@@ -34,7 +34,7 @@ def other(axis: Axis) -> Axis:
 
 
 @dataclass(frozen=True)
-class Reference:
+class CellReference:
     """What one reference is in the first formula of a block, and how it moves from formula to formula.
 
     Attributes:
@@ -54,10 +54,10 @@ class Reference:
         return self.corners[2] - self.corners[0] + 1, self.corners[3] - self.corners[1] + 1
 
 
-class Operand(NamedTuple):
+class Factor(NamedTuple):
     """A factor of a matrix product: what it is, with the axis along which the product adds up."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[FactorPiece, ...]
 
     @property
     def cells(self) -> tuple[Span, Axis] | None:
@@ -67,7 +67,7 @@ class Operand(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Product:
+class MatrixProduct:
     """A block whose number in row i and column j is the inner product of line i of `rows` and line j of
     `columns`.
 
@@ -76,16 +76,16 @@ class Product:
         rows, columns: the factors: one line for each row, or each column, of the result.
     """
 
-    block: Block
-    rows: Operand
-    columns: Operand
+    block: ParsedBlock
+    rows: Factor
+    columns: Factor
 
-    def along(self, axis: Axis) -> Operand:
+    def along(self, axis: Axis) -> Factor:
         return self.rows if axis == "rows" else self.columns
 
 
 @dataclass(eq=False)
-class Block:
+class ParsedBlock:
     """Adjacent cells with one formula, filled by copying, or one array formula.
 
     Attributes:
@@ -100,22 +100,22 @@ class Block:
     item: tuple[int, int]
     steps: tuple[int, int]
     tree: Tree
-    references: list[Reference]
+    references: list[CellReference]
     functions: frozenset[str] = frozenset()
     numbers: tuple[float, ...] = ()
 
     @cached_property
-    def products(self) -> list[tuple[Product, bool]]:
+    def products(self) -> list[tuple[MatrixProduct, bool]]:
         """The matrix products that it consists of, and whether each is transposed; functions that sum a
         result up are not followed."""
-        return [(p, flip) for p, flip in _carried(self, self.tree) if isinstance(p, Product)]
+        return [(p, flip) for p, flip in _carried(self, self.tree) if isinstance(p, MatrixProduct)]
 
     @cached_property
     def carriers(self) -> list[tuple[Span, bool]]:
         """The cells that it is computed from number by number, and whether they are transposed."""
         found: dict[tuple[Span, bool], None] = {}
         for one, flip in _carried(self, self.tree):
-            if isinstance(one, Reference) and _is_carrier(self, one, flip):
+            if isinstance(one, CellReference) and _is_carrier(self, one, flip):
                 turned = flip != _is_turned(self, one)
                 found[one.span, turned] = None
         return list(found)
@@ -133,20 +133,20 @@ class Block:
         return _part(self, _bare(self.tree, also="TRANSPOSE")) is not None
 
 
-class Blocks:
+class ParsedBlocks:
     """All blocks of a workbook, by sheet."""
 
     def __init__(self, book: FormulaBook) -> None:
         self._lookup, forms = Lookup(book), Forms(book.formulas)
         self._trees: dict[tuple[str, tuple[Token, ...]], tuple[Tree, list[Span]]] = {}
         self._places: dict[str, Places] = {}
-        self.on: dict[str, list[Block]] = {name: [] for name in book.sheets}
+        self.on: dict[str, list[ParsedBlock]] = {name: [] for name in book.sheets}
         for name, sheet in book.sheets.items():
             self.on[name] = [self._block(block) for block in blocks(sheet, forms)]
             self.on[name].sort(key=lambda block: block.span)
         self._add_sums()
 
-    def _block(self, block: FormulaBlock) -> Block:
+    def _block(self, block: FormulaBlock) -> ParsedBlock:
         """A block of formulas with its tree and what its references are."""
         template, own, steps, item = block.template, block.sheet, block.steps, block.item
         key = own.name, template.tokens
@@ -170,7 +170,7 @@ class Blocks:
         (top, left), (rows, columns) = block.first, (steps[0] * item[0], steps[1] * item[1])
         span = Span(own.name, top, left, top + rows - 1, left + columns - 1)
         functions, numbers = frozenset(_functions(tree)), tuple(block.coordinates.tolist())
-        return Block(span, item, steps, tree, references, functions, numbers)
+        return ParsedBlock(span, item, steps, tree, references, functions, numbers)
 
     def _read(self, template: Template, own: SheetCells) -> tuple[Tree, list[Span]]:
         """The tree of a template, whose last references are defined names, and what these mean."""
@@ -197,7 +197,7 @@ class Blocks:
                 if product is not None:
                     block.products.append((product, False))
 
-    def at(self, span: Span) -> list[Block]:
+    def at(self, span: Span) -> list[ParsedBlock]:
         """The blocks that cover some of the cells."""
         blocks = self.on.get(span.sheet, [])
         if span.sheet not in self._places:
@@ -205,11 +205,11 @@ class Blocks:
         return [blocks[number] for number in self._places[span.sheet].at(span[1:])]
 
 
-def _reference(sheet: str, moves: Sequence[Any], steps: tuple[int, int]) -> Reference:
+def _reference(sheet: str, moves: Sequence[Any], steps: tuple[int, int]) -> CellReference:
     """A reference of a block with this many formulas below and beside each other."""
     corners, right, down = moves
     last = [a + (steps[1] - 1) * r + (steps[0] - 1) * d for a, r, d in zip(corners, right, down)]
-    return Reference(corners, right, down, Span(sheet, *corners[:2], *last[2:]))
+    return CellReference(corners, right, down, Span(sheet, *corners[:2], *last[2:]))
 
 
 # Formulas
@@ -307,7 +307,7 @@ def _terms(tree: Tree) -> list[Tree]:
     return [tree]
 
 
-def _part(block: Block, tree: Tree) -> Reference | None:
+def _part(block: ParsedBlock, tree: Tree) -> CellReference | None:
     """The cells that a formula stands for: a reference, or rows and columns of one that functions cut
     out, as `CHOOSECOLS(A1#,1,2)`, `OFFSET(A1,0,2,3,2)`; None if it is something else."""
     tree = _bare(tree)
@@ -328,10 +328,10 @@ def _part(block: Block, tree: Tree) -> Reference | None:
     (down, rows), (right, columns) = box
     top, left = inner.corners[0] + down, inner.corners[1] + right
     corners = top, left, top + rows - 1, left + columns - 1
-    return Reference(corners, inner.right, inner.down, Span(inner.span.sheet, *corners))
+    return CellReference(corners, inner.right, inner.down, Span(inner.span.sheet, *corners))
 
 
-def _number(block: Block, tree: Tree) -> int | None:
+def _number(block: ParsedBlock, tree: Tree) -> int | None:
     """A whole number in a formula, 0 for an argument left out; None for anything else."""
     if tree == ("other",):
         return 0
@@ -372,8 +372,8 @@ def _cut(
 
 
 def _carried(
-    block: Block, tree: Tree, flip: bool = False
-) -> Iterator[tuple[Product | Reference, bool]]:
+    block: ParsedBlock, tree: Tree, flip: bool = False
+) -> Iterator[tuple[MatrixProduct | CellReference, bool]]:
     """The products and references of a formula, each with whether it is transposed."""
     product = _product(block, tree)
     if product is not None:
@@ -396,7 +396,7 @@ def _carried(
             yield from _carried(block, tree[3], flip)
 
 
-def _is_carrier(block: Block, ref: Reference, flip: bool) -> bool:
+def _is_carrier(block: ParsedBlock, ref: CellReference, flip: bool) -> bool:
     """Whether each number of a block is computed from one cell of what it refers to."""
     size = ref.size[::-1] if flip else ref.size
     turned = flip != _is_turned(block, ref)
@@ -404,7 +404,7 @@ def _is_carrier(block: Block, ref: Reference, flip: bool) -> bool:
     return size == block.item and shape == block.span.shape
 
 
-def _is_turned(block: Block, ref: Reference) -> bool:
+def _is_turned(block: ParsedBlock, ref: CellReference) -> bool:
     """Whether a reference moves down where its block goes to the right."""
     right, down = block.steps[1] > 1, block.steps[0] > 1
     return bool(
@@ -415,7 +415,7 @@ def _is_turned(block: Block, ref: Reference) -> bool:
 # Products
 
 
-def _product(block: Block, tree: Tree) -> Product | None:
+def _product(block: ParsedBlock, tree: Tree) -> MatrixProduct | None:
     """The matrix product that a formula computes as a whole; None if it computes something else."""
     tree = _bare(tree)
     if tree[0] == "call" and tree[1] == "MMULT" and len(tree[2]) == 2:
@@ -430,20 +430,20 @@ def _product(block: Block, tree: Tree) -> Product | None:
     return _written_out(block, tree)
 
 
-Factor = tuple[Operand, Reference | None, Axis]
+FactorLine = tuple[Factor, CellReference | None, Axis]
 
 
-def _of(block: Block, a: Factor | None, b: Factor | None) -> Product | None:
+def _of(block: ParsedBlock, a: FactorLine | None, b: FactorLine | None) -> MatrixProduct | None:
     """The product of two factors, each assigned to the rows or the columns of the result."""
     if a is None or b is None:
         return None
     ways = [_moves_with(block, ref, axis) for _, ref, axis in (a, b)]
     if "columns" == ways[0] != ways[1] or "rows" == ways[1] != ways[0]:
         a, b = b, a
-    return Product(block, a[0], b[0])
+    return MatrixProduct(block, a[0], b[0])
 
 
-def _moves_with(block: Block, ref: Reference | None, contracted: Axis) -> Axis | None:
+def _moves_with(block: ParsedBlock, ref: CellReference | None, contracted: Axis) -> Axis | None:
     """Whether a factor's lines go with the rows or with the columns of the result."""
     if ref is None:
         return None
@@ -453,9 +453,9 @@ def _moves_with(block: Block, ref: Reference | None, contracted: Axis) -> Axis |
     return "columns" if ref.right[along] else None
 
 
-def _factor(block: Block, tree: Tree, contracted: Axis) -> Factor | None:
+def _factor(block: ParsedBlock, tree: Tree, contracted: Axis) -> FactorLine | None:
     """A factor of MMULT."""
-    pieces: list[tuple[Product | Reference, Axis]] = []
+    pieces: list[tuple[MatrixProduct | CellReference, Axis]] = []
     for piece, flip in _carried(block, tree):
         pieces.append((piece, other(contracted) if flip else contracted))
     sizes = [_area(piece) for piece, _ in pieces]
@@ -463,17 +463,17 @@ def _factor(block: Block, tree: Tree, contracted: Axis) -> Factor | None:
     if not kept:
         return None
     first, axis = kept[0]
-    spans: tuple[Piece, ...] = tuple((p.span if isinstance(p, Reference) else p, a) for p, a in kept)
-    return Operand(spans), first if isinstance(first, Reference) else None, axis
+    spans = tuple((p.span if isinstance(p, CellReference) else p, a) for p, a in kept)
+    return Factor(spans), first if isinstance(first, CellReference) else None, axis
 
 
-def _area(piece: Product | Reference) -> float:
-    if isinstance(piece, Product):
+def _area(piece: MatrixProduct | CellReference) -> float:
+    if isinstance(piece, MatrixProduct):
         return float("inf")
     return piece.span.shape[0] * piece.span.shape[1]
 
 
-def _line(block: Block, tree: Tree) -> Factor | None:
+def _line(block: ParsedBlock, tree: Tree) -> FactorLine | None:
     """A factor of SUMPRODUCT: part of a row or of a column."""
     tree = _bare(tree)
     while tree[0] == "call" and tree[1] == "TRANSPOSE":
@@ -482,14 +482,14 @@ def _line(block: Block, tree: Tree) -> Factor | None:
     return None if part is None else _along(part)
 
 
-def _along(ref: Reference) -> Factor | None:
+def _along(ref: CellReference) -> FactorLine | None:
     if 1 not in ref.size or ref.size == (1, 1):
         return None
     axis: Axis = "columns" if ref.size[0] == 1 else "rows"
-    return Operand(((ref.span, axis),)), ref, axis
+    return Factor(((ref.span, axis),)), ref, axis
 
 
-def _written_out(block: Block, tree: Tree) -> Product | None:
+def _written_out(block: ParsedBlock, tree: Tree) -> MatrixProduct | None:
     """`=A1*B1+A2*B2+...`"""
     pairs = []
     for term in _terms(tree):
@@ -508,7 +508,7 @@ def _written_out(block: Block, tree: Tree) -> Product | None:
     return _of(block, *(_along(_joined([pair[side] for pair in pairs])) for side in (0, 1)))
 
 
-def _summed(block: Block, line: Reference, inner: Block) -> Product | None:
+def _summed(block: ParsedBlock, line: CellReference, inner: ParsedBlock) -> MatrixProduct | None:
     """The product of a block of sums over the lines of a table whose cells multiply two others."""
     tree = _bare(inner.tree)
     if tree[:2] != ("do", "*") or inner.item != (1, 1) or line.span != inner.span:
@@ -517,21 +517,21 @@ def _summed(block: Block, line: Reference, inner: Block) -> Product | None:
     if any(side[0] != "ref" or inner.references[side[1]].size != (1, 1) for side in sides):
         return None
     down = line.size[1] == 1  # each sum is over a column of the table
-    found: dict[bool, Operand] = {}
+    found: dict[bool, Factor] = {}
     for ref in (inner.references[side[1]] for side in sides):
         summed, kept = (ref.down, ref.right) if down else (ref.right, ref.down)
         if not any(summed):
             return None
         axis: Axis = "rows" if summed[0] else "columns"
-        found[any(kept)] = Operand(((ref.span, axis),))
+        found[any(kept)] = Factor(((ref.span, axis),))
     if len(found) < 2:
         return None  # both or none go with the sums: no matrix product
     goes_right = block.steps[1] > 1
     one, many = found[False], found[True]
-    return Product(block, one, many) if goes_right else Product(block, many, one)
+    return MatrixProduct(block, one, many) if goes_right else MatrixProduct(block, many, one)
 
 
-def _follows(pairs: Sequence[Sequence[Reference]], number: int) -> bool:
+def _follows(pairs: Sequence[Sequence[CellReference]], number: int) -> bool:
     """Whether both cells of a pair come after those of the pair before, in one line."""
     for side in (0, 1):
         a, b = (pairs[n][side] for n in (number - 1, number))
@@ -545,8 +545,8 @@ def _follows(pairs: Sequence[Sequence[Reference]], number: int) -> bool:
     return True
 
 
-def _joined(refs: Sequence[Reference]) -> Reference:
+def _joined(refs: Sequence[CellReference]) -> CellReference:
     a, b = refs[0], refs[-1]
     corners = (*a.corners[:2], *b.corners[2:])
     span = Span(a.span.sheet, a.span.top, a.span.left, b.span.bottom, b.span.right)
-    return Reference(corners, a.right, a.down, span)
+    return CellReference(corners, a.right, a.down, span)

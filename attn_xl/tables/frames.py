@@ -89,7 +89,7 @@ Box = tuple[int, int, int, int]
 """First row, first column, rows, columns."""
 
 
-class Cells:
+class Page:
     """The cells of a sheet, counted: how many of a rectangle are texts, arrows, numbers, framed."""
 
     def __init__(self, sheet: DrawnSheet, used: Iterable[tuple[int, int]] = ()) -> None:
@@ -264,7 +264,7 @@ def distance(title: Title, row: int, column: int, rows: int, columns: int) -> fl
     return None
 
 
-def is_label(cells: Cells, title: Title, row: int, column: int, rows: int, columns: int) -> bool:
+def is_label(cells: Page, title: Title, row: int, column: int, rows: int, columns: int) -> bool:
     """Whether a text is one of the labels of a rectangle: a word that is spelled like a step."""
     (left, aside), (above, up) = labels_of(cells, Place("", row, column, rows, columns))
     if above and title.row == row - up and column <= title.column < column + columns:
@@ -277,7 +277,7 @@ def is_label(cells: Cells, title: Title, row: int, column: int, rows: int, colum
 
 
 def tables_given(
-    sheet: DrawnSheet, cells: Cells, titles: Sequence[Title], file: str
+    sheet: DrawnSheet, cells: Page, titles: Sequence[Title], file: str
 ) -> dict[Title, tuple[Frame, Table]]:
     """The numbers that titles name as the input or as weights, as they stand on the sheet."""
     found: dict[Title, tuple[Frame, Table]] = {}
@@ -313,7 +313,7 @@ def _given(step: str) -> bool:
 
 
 def _given_table(
-    sheet: DrawnSheet, cells: Cells, step: str, by: str, block: tuple[int, int, int, int], file: str
+    sheet: DrawnSheet, cells: Page, step: str, by: str, block: tuple[int, int, int, int], file: str
 ) -> tuple[Frame, Table]:
     row, column, rows, columns = block
     values = np.empty((rows, columns))
@@ -343,7 +343,7 @@ def _given_table(
     return Frame(step, place, False, by), table
 
 
-def labels_of(cells: Cells, place: Place) -> tuple[tuple[tuple[str, ...], int], ...]:
+def labels_of(cells: Page, place: Place) -> tuple[tuple[tuple[str, ...], int], ...]:
     """The labels left of a rectangle, and those above it, each with how many cells away they stand:
     arrows may separate them from it."""
     row, column, rows, columns = box(place)
@@ -357,7 +357,7 @@ def labels_of(cells: Cells, place: Place) -> tuple[tuple[tuple[str, ...], int], 
 
 
 def direction(
-    cells: Cells,
+    cells: Page,
     table: Table,
     weights: Mapping[str, Table],
     titles: Sequence[Title],
@@ -380,7 +380,7 @@ def direction(
     return found, why
 
 
-def _fit(cells: Cells, titles: Sequence[Title], table: Table, across: bool, taken: Place) -> float:
+def _fit(cells: Page, titles: Sequence[Title], table: Table, across: bool, taken: Place) -> float:
     """The evidence for the frames of a sentence whose words are in the rows of its input, or across."""
     words, dims = (table.columns, table.rows) if across else (table.rows, table.columns)
     shapes = ((title, Shape(words, dims if title.step == "Output" else words)) for title in titles)
@@ -425,7 +425,7 @@ class Candidate:
 
 
 def candidates(
-    cells: Cells, title: Title, shape: Shape, turned: bool, taken: Sequence[Place]
+    cells: Page, title: Title, shape: Shape, turned: bool, taken: Sequence[Place]
 ) -> list[Candidate]:
     """The places near a title that can hold a matrix, best first.
 
@@ -472,7 +472,7 @@ def candidates(
     return sorted(found, key=lambda one: (-one.score, one.away))
 
 
-def _outright(cells: Cells, title: Title, shape: Shape, turned: bool) -> list[Candidate]:
+def _outright(cells: Page, title: Title, shape: Shape, turned: bool) -> list[Candidate]:
     """The place that a tag or a defined name gives to a matrix.
 
     Raises:
@@ -504,13 +504,13 @@ def _overlap(a: Place, b: Place) -> bool:
     )
 
 
-def _clear(cells: Cells, title: Title, row: int, column: int, columns: int) -> bool:
+def _clear(cells: Page, title: Title, row: int, column: int, columns: int) -> bool:
     """Whether there are no numbers between a title and the cells below it."""
     between = row - title.row - 1
     return not between or not cells.filled(title.row + 1, column, between, columns)
 
 
-def evidence(cells: Cells, place: Place, form: Shape) -> tuple[float, bool, tuple[str, ...]]:
+def evidence(cells: Page, place: Place, form: Shape) -> tuple[float, bool, tuple[str, ...]]:
     """How much speaks for a matrix in these cells, whether its labels agree, and the signs in words."""
     row, column, rows, columns = place.row, place.column, place.rows, place.columns
     score, signs, agrees = 0.0, [], False
@@ -591,7 +591,7 @@ def values_in(sheet: DrawnSheet, place: Place, turned: bool) -> tuple[np.ndarray
 
 def untitled_tables(
     sheet: DrawnSheet,
-    cells: Cells,
+    cells: Page,
     titles: Sequence[Title],
     given: Mapping[Title, tuple[Frame, Table]],
     file: str,

@@ -11,7 +11,7 @@ from attn_xl.spreadsheets.addresses import Place, address, parse_area, quoted
 from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet
 from attn_xl.text import clean
 
-from .frames import Cells, Title, step_called, titles_of
+from .frames import Page, Title, step_called, titles_of
 from .regions import Grid
 from .roles import weight_label
 from .step_names import SPELLINGS, step_named
@@ -141,7 +141,7 @@ def says_where(drawn: DrawnBook) -> bool:
     return tagged or ("Input" in named and any(step in SPELLINGS for step in named))
 
 
-def sheets_of_weights(drawn: DrawnBook, pages: Mapping[str, Cells]) -> Iterator[Title]:
+def sheets_of_weights(drawn: DrawnBook, pages: Mapping[str, Page]) -> Iterator[Title]:
     """The sheets that are named as weights, with the one table that stands on each."""
     for sheet in drawn.sheets:
         name, blocks = weight_label(sheet.name), pages[sheet.name].blocks

@@ -467,7 +467,7 @@ def _as_frames_show(
         return None
     from attn_xl.spreadsheets.drawn import read_drawn
 
-    from .frames import Cells, direction, titles_of
+    from .frames import Page, direction, titles_of
     from .step_names import step_named
 
     if not any((named := step_named(text)) and named[0] in SQUARE for text in texts):
@@ -478,7 +478,7 @@ def _as_frames_show(
         except InputError:  # it can be read, but not be filled in: it is signed, for example
             book.kept["drawn"] = []
     for sheet in (one for one in book.kept["drawn"] if one.name == f.place.sheet):
-        return direction(Cells(sheet), table, dict(weights), list(titles_of(sheet, {})), None)
+        return direction(Page(sheet), table, dict(weights), list(titles_of(sheet, {})), None)
     return None
 
 

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from attn_xl.errors import CallError, InputError
-from attn_xl.settings import CELLS, OPTIONS, OVERVIEW, SETTINGS, Model, Settings
-from attn_xl.settings import Switch as Asked
+from attn_xl.settings import CELLS, OPTIONS, OVERVIEW, SETTINGS, Model, Settings, Switch
 from attn_xl.spreadsheets.addresses import Place, address, parse_place
 from attn_xl.spreadsheets.book import Book, read_book
 from attn_xl.spreadsheets.numerals import Grid, as_text, is_number
@@ -295,7 +294,7 @@ def recorded_settings(path: Path, lines: Sequence[Line]) -> Settings:
 
 
 @dataclass(frozen=True)
-class Switch:
+class SwitchCell:
     """A setting that a reader can change in a workbook, and its current value.
 
     Attributes:
@@ -319,7 +318,7 @@ class Switch:
         return f"{self.name} is {self.shown}; enter {self.needs}." if self.now is None else ""
 
 
-def switches(book: WrittenBook, recorded: Settings) -> Iterator[Switch]:
+def switches(book: WrittenBook, recorded: Settings) -> Iterator[SwitchCell]:
     """Yield every switch of a workbook."""
     for field, place in _setting_cells(book):
         value = book.value(place.sheet, place.row, place.column)
@@ -330,7 +329,7 @@ def switches(book: WrittenBook, recorded: Settings) -> Iterator[Switch]:
             needs = f"{ON}: a {recorded.model.value} always hides later words"
             now = now or None
         shown = _entered(value) if now is None else shown_choice(now)
-        yield Switch(CELLS[field], cell, field, _recorded(field, recorded), now, shown, needs)
+        yield SwitchCell(CELLS[field], cell, field, _recorded(field, recorded), now, shown, needs)
 
 
 def current_settings(book: WrittenBook, recorded: Settings) -> Settings:
@@ -344,7 +343,7 @@ def current_settings(book: WrittenBook, recorded: Settings) -> Settings:
         if switch.now is None:
             raise InputError(f"{book.path}, {switch.cell}: {switch.trouble}")
         if switch.field == "causal" and not switch.now:
-            changed["switches"] = Asked.causal  # the workbook keeps its switch
+            changed["switches"] = Switch.causal  # the workbook keeps its switch
         if switch.now != switch.was:
             at_one = switch.field == "temperature" and switch.now == 1
             changed[switch.field] = None if at_one else switch.now

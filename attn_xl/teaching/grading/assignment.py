@@ -10,7 +10,7 @@ from attn_xl.models.computation import Computation
 from attn_xl.spreadsheets.addresses import Place, address, parse_place
 from attn_xl.spreadsheets.numerals import as_text, is_number
 from attn_xl.tables.written import WrittenBook
-from attn_xl.teaching.lessons.answer_key import Key
+from attn_xl.teaching.lessons.answer_key import AnswerKey
 from attn_xl.teaching.lessons.lesson import Made
 from attn_xl.teaching.roster import Student
 from attn_xl.text import listed, shortened
@@ -57,7 +57,7 @@ class Assignment:
         return self.made.computation
 
 
-def assigned(key: Key, student: Student | None = None) -> Assignment:
+def assigned(key: AnswerKey, student: Student | None = None) -> Assignment:
     """The assignment of a student, or of a lesson for all, made again from its key.
 
     Raises:

@@ -15,7 +15,7 @@ from attn_xl.outputs import SPREADSHEETS, check_output
 from attn_xl.settings import Settings
 from attn_xl.spreadsheets.numerals import as_text
 from attn_xl.tables.written import WrittenBook, read_record, shown_choice, switches
-from attn_xl.teaching.lessons.answer_key import Key, is_key, key_in, read_key
+from attn_xl.teaching.lessons.answer_key import AnswerKey, is_key, key_in, read_key
 from attn_xl.teaching.lessons.blanks import results_of
 from attn_xl.teaching.lessons.pages import COVER
 from attn_xl.teaching.roster import Student, file_name
@@ -157,7 +157,7 @@ def _skipped(path: Path, what: str) -> Graded:
 
 
 @lru_cache(maxsize=4)
-def _key(path: Path) -> Key:
+def _key(path: Path) -> AnswerKey:
     return read_key(path)
 
 
@@ -170,7 +170,7 @@ def _student_id(record: Mapping[str, object]) -> str:
     return as_text(record.get("lesson student", ""))
 
 
-def _in_key(key: Key, student: str, path: Path) -> Student | None:
+def _in_key(key: AnswerKey, student: str, path: Path) -> Student | None:
     """The student in the key who owns the lesson, by its record or, failing that, by the file name."""
     for one in key.students:
         if one.id == student:

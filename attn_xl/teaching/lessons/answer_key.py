@@ -28,7 +28,7 @@ ANSWERS, HEADINGS_ROW = "Answers", 4
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Key:
+class AnswerKey:
     """What lessons are made from.
 
     Attributes:
@@ -113,7 +113,7 @@ def is_key(book: WrittenBook) -> bool:
     return any(name == SOLVED for name, *_ in read_record(book.grids) or ())
 
 
-def key_in(book: WrittenBook) -> Key:
+def key_in(book: WrittenBook) -> AnswerKey:
     """The key that a workbook holds: an answer key, or a lesson, which has its own numbers.
 
     Raises:
@@ -127,10 +127,10 @@ def key_in(book: WrittenBook) -> Key:
         if student:
             students.append(Student(student, name, file))
             fingerprints[student] = inputs
-    return Key(book.path, opened.tables, opened.recorded, lesson, tuple(students), fingerprints)
+    return AnswerKey(book.path, opened.tables, opened.recorded, lesson, tuple(students), fingerprints)
 
 
-def read_key(path: Path) -> Key:
+def read_key(path: Path) -> AnswerKey:
     """Read an answer key.
 
     Raises:

@@ -19,7 +19,7 @@ from attn_xl.teaching.roster import Student, read_roster
 from attn_xl.workbook.templates import find_template
 from attn_xl.workbook.write import check_sizes, write_layout
 
-from .answer_key import Key, answers_of, answers_sheet, key_in
+from .answer_key import AnswerKey, answers_of, answers_sheet, key_in
 from .blanks import Lesson
 from .lesson import Made, solved_layout
 
@@ -28,7 +28,7 @@ from .lesson import Made, solved_layout
 class Task:
     """One student's lesson to write."""
 
-    key: Key
+    key: AnswerKey
     student: Student
     path: Path
     template: Path
@@ -134,7 +134,7 @@ def _inputs_and_answers(made: Made) -> tuple[str, dict[str, float]]:
     return made.fingerprint, answers_of(made)
 
 
-def _as_read_back(tables: Tables, settings: Settings, lesson: Lesson) -> Key:
+def _as_read_back(tables: Tables, settings: Settings, lesson: Lesson) -> AnswerKey:
     """The key with the tables as grading will read them from its file, so that both make the same
     lessons."""
     with TemporaryDirectory() as folder:

@@ -42,7 +42,7 @@ _SPLIT = re.compile("[\u2e80-\u9fff\uff00-\uffef]|[^\\s\u2e80-\u9fff\uff00-\uffe
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Step:
+class LessonStep:
     """A matrix to fill in: its name, its block, the number of its cells, the place of its marks, its
     texts."""
 
@@ -61,7 +61,7 @@ class Step:
 def with_pages(layout: Layout, lesson: Lesson, title: str) -> Layout:
     """A layout with blanks, plus the cover, hints and marks of a lesson. The cover takes the place of
     the Overview. No page of an exam invites to change a number."""
-    steps: list[Step] = []
+    steps: list[LessonStep] = []
     sheets: list[Sheet] = []
     for sheet in layout.sheets:
         opened = [block for block in sheet.blocks if block.node in layout.blanks.open]
@@ -79,7 +79,7 @@ def with_pages(layout: Layout, lesson: Lesson, title: str) -> Layout:
     return replace(layout, sheets=tuple(sheets), cover=cover, protected=True)
 
 
-def _steps(layout: Layout, sheet: Sheet, opened: list[Block], lesson: Lesson) -> list[Step]:
+def _steps(layout: Layout, sheet: Sheet, opened: list[Block], lesson: Lesson) -> list[LessonStep]:
     """The steps of a sheet, with a mark for each cell in its row, to the right of everything else."""
     last = max(block.place.last_column for block in sheet.blocks)
     last = max([last, *(cell.column + cell.across - 1 for cell in sheet.extras.cells)])
@@ -99,7 +99,7 @@ def _steps(layout: Layout, sheet: Sheet, opened: list[Block], lesson: Lesson) ->
         marks = replace(block.place, column=block.place.column + last)
         name = name_of(owners[node], node)
         steps.append(
-            Step(name, block, cells, marks, guide(node, sentence=words, pick=pick, names=names))
+            LessonStep(name, block, cells, marks, guide(node, sentence=words, pick=pick, names=names))
         )
     return steps
 
@@ -127,7 +127,7 @@ def name_of(owner: Sheet, node: Node) -> str:
     return f"{prefix}{node.name}" if node.scalar else f"{owner.name}.{node.name}"
 
 
-def _marked(layout: Layout, sheet: Sheet, steps: Sequence[Step], lesson: Lesson) -> Sheet:
+def _marked(layout: Layout, sheet: Sheet, steps: Sequence[LessonStep], lesson: Lesson) -> Sheet:
     """The sheet with a note on what to do and, except in an exam, with marks."""
     extras = sheet.extras
     cells, tints, choices = list(extras.cells), list(extras.tints), list(extras.choices)
@@ -196,7 +196,7 @@ def _open_range(layout: Layout, block: Block) -> str:
     return " ".join(address(place.row + r, place.column + c) for r, c in np.argwhere(cells).tolist())
 
 
-def _mark(layout: Layout, step: Step, row: int, column: int, tolerance: float) -> Cell:
+def _mark(layout: Layout, step: LessonStep, row: int, column: int, tolerance: float) -> Cell:
     """✓ if a cell follows from the cells that it is computed from, as the student filled them in."""
     block = step.block
     place = block.place
@@ -214,7 +214,7 @@ def _mark(layout: Layout, step: Step, row: int, column: int, tolerance: float) -
     return Cell(step.marks.row + row, step.marks.column + column, "", text, "attn note", align="center")
 
 
-def _cover(layout: Layout, steps: Sequence[Step], lesson: Lesson, title: str) -> Sheet:
+def _cover(layout: Layout, steps: Sequence[LessonStep], lesson: Lesson, title: str) -> Sheet:
     """The first page: instructions, the steps with a question each, the progress."""
     cells: list[Cell] = []
     heights: dict[int, float] = {}
@@ -287,7 +287,7 @@ def _cover(layout: Layout, steps: Sequence[Step], lesson: Lesson, title: str) ->
     return Sheet(COVER, COVER, "", title, note, (), extras)
 
 
-def _counts(step: Step, row: int, number: int) -> list[Cell]:
+def _counts(step: LessonStep, row: int, number: int) -> list[Cell]:
     marks = f"{quoted(step.marks.sheet)}!{step.marks.range}"
     bar = f'REPT("█",ROUND({BAR // 2}*E{row}/{step.cells},0))'
     rest = f'REPT("░",{BAR // 2}-ROUND({BAR // 2}*E{row}/{step.cells},0))'
@@ -325,7 +325,7 @@ def _progress(row: int, first: int, steps: int, cells: int) -> list[Cell]:
     ]
 
 
-def _hints(steps: Sequence[Step]) -> Sheet:
+def _hints(steps: Sequence[LessonStep]) -> Sheet:
     cells = row_of(4, ("step", "hint"), style="attn heading")
     heights: dict[int, float] = {}
     for row, step in enumerate(steps, 5):
@@ -337,7 +337,7 @@ def _hints(steps: Sequence[Step]) -> Sheet:
     return Sheet(HINTS, HINTS, "", "Hints", note, (), extras)
 
 
-def _link(row: int, step: Step) -> Cell:
+def _link(row: int, step: LessonStep) -> Cell:
     place = step.block.place
     spot = address(place.row, place.column) if place.sheet != step.name else "A1"
     return Cell(row, 1, step.name, style="attn link", link=place.sheet, link_cell=spot, wrap=True)

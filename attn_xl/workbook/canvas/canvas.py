@@ -30,7 +30,7 @@ from attn_xl.workbook.layout.layout import Layout, Sheet
 from attn_xl.workbook.layout.page import Block, Cell, Choice, Extras, Scale, Tint, look_of
 
 from .drawing import COLUMN, LIMIT, Drawing, Drawn, Text
-from .panels import FIRST_ROW, LINE, Figures, Panel, heights_of, spread_of, starts_of, widths_of
+from .panels import FIRST_ROW, LINE, DrawnMatrix, Figures, heights_of, spread_of, starts_of, widths_of
 
 SHORTER = 0.8
 """The length of lines, as a share of a page's, where pages would cut longer ones."""
@@ -128,7 +128,7 @@ class _Picture:
                 yield from _side_by_side(framed[first : first + across])
 
     def _panel(self, layer: Scope | None, sheets: list[Sheet]) -> list[Drawing]:
-        panel = Panel(
+        panel = DrawnMatrix(
             self._limit,
             f"{layer.name}." if layer else "",
             self._there,

@@ -204,7 +204,7 @@ class Above:
 
 
 @record(frozen=True, eq=False, repr=False)
-class Piece:
+class DrawnPiece:
     """A matrix in a line, with the matrices above it.
 
     Attributes:
@@ -270,12 +270,12 @@ class Band:
         other._labels, other._labels_at = self._labels, self._labels_at
         return other
 
-    def add(self, pieces: Sequence[Piece]) -> None:
+    def add(self, pieces: Sequence[DrawnPiece]) -> None:
         self.widths = {}
         for piece in pieces:
             self._add(piece)
 
-    def _add(self, piece: Piece) -> None:
+    def _add(self, piece: DrawnPiece) -> None:
         begins = piece.carried and self.empty
         gap = 0 if self.empty else 1 + piece.begins_group
         column = max(self._end + gap + begins + 1, self._caption_end)
@@ -336,7 +336,7 @@ class Band:
                     self.drawing.texts.append(sign(row, column, "↓" if row == end - 1 else "│"))
                     taken.add((row, column))
 
-    def _stack(self, piece: Piece, column: int) -> None:
+    def _stack(self, piece: DrawnPiece, column: int) -> None:
         """Place the matrices above a piece, from bottom to top."""
         if not piece.above and not piece.scalars:
             return
@@ -371,7 +371,7 @@ class Band:
 
 
 @record(frozen=True, eq=False, repr=False)
-class Operand:
+class ReadMatrix:
     """A matrix that a step reads.
 
     Attributes:
@@ -409,16 +409,16 @@ class Figure:
     block: Block
     helpers: tuple[Block, ...]
     scalars: tuple[Block, ...]
-    left: tuple[Operand, ...]
-    above: tuple[Operand, ...]
-    rows: tuple[Operand, ...]
+    left: tuple[ReadMatrix, ...]
+    above: tuple[ReadMatrix, ...]
+    rows: tuple[ReadMatrix, ...]
 
     @property
     def node(self) -> Node:
         return self.block.node
 
     @property
-    def operands(self) -> tuple[Operand, ...]:
+    def operands(self) -> tuple[ReadMatrix, ...]:
         return (*self.left, *self.above, *self.rows)
 
     @property
@@ -438,7 +438,7 @@ class Figure:
         """Whether the operands to its left, with their signs, are the whole formula."""
         return not self.helpers and _line(self.node) == [(one.node, one.sign) for one in self.left]
 
-    def first(self, last: Node | None) -> Operand | None:
+    def first(self, last: Node | None) -> ReadMatrix | None:
         """The operand that it begins with: `last`, the matrix drawn last, if the order is free."""
         commutes = {operand.sign for operand in self.left[1:]} in ({"+"}, {"·"})
         for operand in self.left[1:]:
@@ -462,7 +462,7 @@ def figure_of(sheet: Sheet, original: Callable[[Node], Node]) -> Figure:
     helpers = tuple(block for block in rest if not block.node.scalar)
     scalars = tuple(block for block in rest if block.node.scalar)
     own = {block.node for block in sheet.blocks}
-    operands: dict[tuple[Node, bool], Operand] = {}
+    operands: dict[tuple[Node, bool], ReadMatrix] = {}
     if not is_drawn_at_first_use(main.node) and not operation_of(main.node).joins:
         for block in (main, *helpers):
             for operand in _read(block.node):
@@ -488,14 +488,16 @@ def _goes_with_every_row(node: Node, result: Node) -> bool:
     return node.shape[0] == 1 and (result.shape[0] > 1 or role == "weight")
 
 
-def _read(node: Node, sign: str = "", turned: bool = False, factor: bool = False) -> Iterator[Operand]:
+def _read(
+    node: Node, sign: str = "", turned: bool = False, factor: bool = False
+) -> Iterator[ReadMatrix]:
     """The named matrices in a node's formula, with their signs and positions."""
     if node.operation is None:
         return
     operation, view = operation_of(node), view_of(node)
     turned = turned or (view is not None and view.turned)
     for number, parent in enumerate(node.parents):
-        operand = Operand(
+        operand = ReadMatrix(
             parent,
             operation.sign if operation.sign and number == 1 else sign,
             turned,

@@ -19,9 +19,9 @@ from .drawing import (
     Band,
     Drawing,
     Drawn,
+    DrawnPiece,
     Figure,
-    Operand,
-    Piece,
+    ReadMatrix,
     Spread,
     bold,
     figure_of,
@@ -32,7 +32,7 @@ from .drawing import (
 
 
 @dataclass
-class Panel:
+class DrawnMatrix:
     """Steps from left to right, in lines of up to `limit` characters.
 
     Attributes:
@@ -88,7 +88,7 @@ class Panel:
             self.columns[at] = max(width, self.columns.get(at, 0.0))
         self._band = Band(drawing)
 
-    def _in_lines(self, pieces: list[Piece]) -> Band:
+    def _in_lines(self, pieces: list[DrawnPiece]) -> Band:
         """Break a step that is too long for a line, such as a long sum; the last line of it."""
         for piece in pieces:
             tried = self._line_with([piece])
@@ -99,7 +99,7 @@ class Panel:
             self._band = tried
         return self._band
 
-    def _line_with(self, pieces: list[Piece]) -> Band:
+    def _line_with(self, pieces: list[DrawnPiece]) -> Band:
         """A copy of the line with these pieces added. A new line begins below the matrix that it
         repeats, if it fits there."""
         if not self._band.empty:
@@ -145,10 +145,10 @@ class Panel:
             return False
         return first is None or (not self._continues_line(figure, first) and first.node in self._made)
 
-    def _continues_line(self, figure: Figure, first: Operand) -> bool:
+    def _continues_line(self, figure: Figure, first: ReadMatrix) -> bool:
         return self._band.last is first.node or (figure.fans and self._band.fan is first.node)
 
-    def _pieces(self, figure: Figure, before: Node | None) -> list[Piece]:
+    def _pieces(self, figure: Figure, before: Node | None) -> list[DrawnPiece]:
         """The pieces to draw for a step; `before` was drawn last, perhaps on the line above."""
         new = {
             operand.node
@@ -159,7 +159,7 @@ class Panel:
         }
         beside = {operand.node for operand in figure.left}
         pieces = [
-            Piece(operand.node, self._caption(operand.node), begins_group=True)
+            DrawnPiece(operand.node, self._caption(operand.node), begins_group=True)
             for operand in figure.above
             if operand.turned and operand.node in new and operand.node not in beside
         ]
@@ -180,11 +180,11 @@ class Panel:
             sign = "="
         for block in figure.helpers:
             caption = block.node.note if block.node.shape[1] > 1 else ""
-            pieces.append(Piece(block.node, caption, "→", labelled=False, carried=carried))
+            pieces.append(DrawnPiece(block.node, caption, "→", labelled=False, carried=carried))
         if figure.helpers:
             sign = "→"
         pieces.append(
-            Piece(
+            DrawnPiece(
                 figure.node,
                 self._caption(figure.node, [operand.node for operand in figure.operands]),
                 sign,
@@ -198,15 +198,15 @@ class Panel:
         return pieces
 
     def _operand(
-        self, operand: Operand, new: set[Node], sign: str, begins_group: bool = False
-    ) -> Piece:
+        self, operand: ReadMatrix, new: set[Node], sign: str, begins_group: bool = False
+    ) -> DrawnPiece:
         node, repeated = operand.node, operand.node not in new
         moved = operand.moved if repeated else None
         name = self._short(moved.words) if moved else self._name(node)
         if not repeated:
             called = [self._short(operand.called.name)] if operand.called else []
             name = " = ".join([self._caption(node), *called])
-        return Piece(node, name, sign, begins_group, repeated, moved=moved)
+        return DrawnPiece(node, name, sign, begins_group, repeated, moved=moved)
 
     def _above(self, figure: Figure, new: set[Node]) -> Iterator[Above]:
         for operand in figure.above:

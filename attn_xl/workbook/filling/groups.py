@@ -18,9 +18,9 @@ from attn_xl.tables.frames import (
     ELSEWHERE,
     ENOUGH,
     Candidate,
-    Cells,
     Frame,
     Group,
+    Page,
     Shape,
     Title,
     box,
@@ -100,7 +100,7 @@ def assigned(
     file = str(drawn.path)
     called = {**called_in(drawn), **called}
     tags = [tag for sheet in drawn.sheets for tag in tags_of(sheet, file, called)]
-    pages = {sheet.name: Cells(sheet) for sheet in drawn.sheets}
+    pages = {sheet.name: Page(sheet) for sheet in drawn.sheets}
     titles = [*tags, *names_of(drawn), *sheets_of_weights(drawn, pages)]
     titles += [title for sheet in drawn.sheets for title in titles_of(sheet, called)]
     given: dict[Title, tuple[Frame, Table]] = {}
@@ -146,7 +146,7 @@ def assigned(
     return made
 
 
-def _unnamed(made: Assigned, pages: Mapping[str, Cells], known: Mapping[str, str]) -> Iterator[str]:
+def _unnamed(made: Assigned, pages: Mapping[str, Page], known: Mapping[str, str]) -> Iterator[str]:
     """Blank frames as large as a matrix, below a text that brings no matrix there, in words."""
     taken = [frame.place for group in made.groups for frame in (group.input, *group.frames)]
     taken += [frame.place for group in made.groups for frame, _ in group.weights.values()]
@@ -259,7 +259,7 @@ def _untitled_inputs(
 
 def _group(
     drawn: DrawnBook,
-    pages: Mapping[str, Cells],
+    pages: Mapping[str, Page],
     frame: Frame,
     table: Table,
     weights: Mapping[Title, tuple[Frame, Table]],
@@ -306,7 +306,7 @@ class Offer:
     step: str
 
 
-def _assign(made: Assigned, pages: Mapping[str, Cells], titles: Sequence[Title]) -> None:
+def _assign(made: Assigned, pages: Mapping[str, Page], titles: Sequence[Title]) -> None:
     """Give each title the place near it that has most evidence: first to each matrix one place, then to
     further titles of a matrix a place for a copy."""
     taken = [group.input.place for group in made.groups]
@@ -355,7 +355,7 @@ def _assign(made: Assigned, pages: Mapping[str, Cells], titles: Sequence[Title])
             made.left.append(f"{title.where}: {title.text!r} names {title.step}, {why}.")
 
 
-def _words(pages: Mapping[str, Cells], groups: Sequence[Group]) -> set[tuple[str, int, int]]:
+def _words(pages: Mapping[str, Page], groups: Sequence[Group]) -> set[tuple[str, int, int]]:
     """The cells with the words, or the dimensions, of a sentence in a row or a column."""
     found = set()
     for labels in (labels for group in groups for labels in (group.table.rows, group.table.columns)):
@@ -386,7 +386,7 @@ def _of_plain_sum(title: Title, graphs: Sequence[Graph]) -> Title:
 
 
 def _offers(
-    made: Assigned, pages: Mapping[str, Cells], titles: Sequence[Title], taken: Sequence[Place]
+    made: Assigned, pages: Mapping[str, Page], titles: Sequence[Title], taken: Sequence[Place]
 ) -> Iterator[Offer]:
     for number, title in enumerate(titles):
         away = [cost(title, group.input.place) for group in made.groups]
@@ -407,7 +407,7 @@ def _offers(
 
 def _places(
     made: Assigned,
-    pages: Mapping[str, Cells],
+    pages: Mapping[str, Page],
     title: Title,
     number: int,
     groups: Sequence[int],
@@ -457,7 +457,7 @@ def _meets_one(place: Place, taken: Iterable[Place]) -> bool:
     return any(_meets(place, other) for other in taken)
 
 
-def _by_rhythm(made: Assigned, pages: Mapping[str, Cells]) -> None:
+def _by_rhythm(made: Assigned, pages: Mapping[str, Page]) -> None:
     """Give a sentence without titles the frames of one with titles, as far from its input."""
     taken = [group.input.place for group in made.groups]
     taken += [frame.place for group in made.groups for frame in group.frames]

@@ -15,8 +15,8 @@ from attn_xl.spreadsheets.addresses import Place, address, quoted
 from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet, read_drawn
 from attn_xl.tables.frames import (
     FURTHEST,
-    Cells,
     Frame,
+    Page,
     Title,
     box,
     distance,
@@ -138,7 +138,7 @@ def grown(
     after = read_drawn(drawn.path, moved(drawn, moves))
     after = read_drawn(drawn.path, without_values(after))
     result = Grown(after, made)
-    pages = {sheet.name: Cells(sheet) for sheet in drawn.sheets}
+    pages = {sheet.name: Page(sheet) for sheet in drawn.sheets}
     for n, frames in enumerate(places):
         for frame in frames:
             _relabel(result, drawn, pages, moves, old, n, frame)
@@ -162,7 +162,7 @@ def _with_one_more(drawn: DrawnBook, made: Assigned, called: Mapping[str, str]) 
     last = made.groups[-1]
     place = last.input.place
     sheet = next(one for one in drawn.sheets if one.name == place.sheet)
-    page = Cells(sheet)
+    page = Page(sheet)
     before = [group.input.place for group in made.groups[:-1] if group.input.place.sheet == sheet.name]
     frames = _frames(made, len(made.groups) - 1)
     others = [frame.place for n in range(len(made.groups) - 1) for frame in _frames(made, n)]
@@ -202,7 +202,7 @@ def _hold_places(drawn: DrawnBook, called: Mapping[str, str], tables: Tables) ->
     for sheet in drawn.sheets:
         kept = dict(sheet.values)
         tags = list(tags_of(sheet, str(drawn.path), own))
-        cells, titles = Cells(sheet), list(titles_of(sheet, own))
+        cells, titles = Page(sheet), list(titles_of(sheet, own))
         filled = {frame.step for frame, _ in tables_given(sheet, cells, titles, "").values()}
         for title in [*tags, *(title for title in titles if title.step not in filled)]:
             mask = title.step == steps.MASK.symbol and title.step not in tables.weights
@@ -216,7 +216,7 @@ def _hold_places(drawn: DrawnBook, called: Mapping[str, str], tables: Tables) ->
     return own
 
 
-def _in_labels(cells: Cells, title: Title) -> bool:
+def _in_labels(cells: Page, title: Title) -> bool:
     """Whether a text is among the labels beside or above a frame: a word spelled like weights."""
     row, column = title.row, title.column
 
@@ -228,7 +228,7 @@ def _in_labels(cells: Cells, title: Title) -> bool:
     return (beside and inside(row, column + 1)) or (above and inside(row + 1, column))
 
 
-def _blank_region(sheet: DrawnSheet, cells: Cells, title: Title) -> list[Cell]:
+def _blank_region(sheet: DrawnSheet, cells: Page, title: Title) -> list[Cell]:
     """The framed blank cells that belong to a title or a tag; for a tag without any, its own cell."""
     if title.place is not None:
         start: Cell | None = (title.row, title.column)
@@ -317,7 +317,7 @@ def _moves(
 def _kept(sheet: DrawnSheet, frames: Sequence[Place], axis: int) -> set[int]:
     """The rows, or columns, that hold something besides frames and the labels beside them."""
     near: set[Cell] = set()
-    page = Cells(sheet)
+    page = Page(sheet)
     for place in frames:
         (_, left), (_, above) = labels_of(page, place)
         near |= {
@@ -393,7 +393,7 @@ def _move(made: Assigned, moves: Mapping[str, Both], sizes: Mapping[Frame, tuple
 def _relabel(
     result: Grown,
     drawn: DrawnBook,
-    pages: Mapping[str, Cells],
+    pages: Mapping[str, Page],
     moves: Mapping[str, Both],
     old: Assigned,
     n: int,

@@ -43,12 +43,12 @@ class Filled:
     array: bool = False
 
 
-Cells = Mapping[tuple[int, int], Filled]
+FilledCells = Mapping[tuple[int, int], Filled]
 """By row and column, from 1."""
 
 
 def spliced(
-    drawn: DrawnBook, cells: Mapping[str, Cells], added: tuple[str, Cells] | None = None
+    drawn: DrawnBook, cells: Mapping[str, FilledCells], added: tuple[str, FilledCells] | None = None
 ) -> bytes:
     """The bytes of the workbook with some cells filled in.
 
@@ -164,7 +164,7 @@ def _with_sheet(book: bytes, name: str, links: bytes) -> tuple[bytes, str]:
     return book[: end.start()] + tag.encode() + book[end.start() :], link
 
 
-def _new_sheet(cells: Cells) -> bytes:
+def _new_sheet(cells: FilledCells) -> bytes:
     empty = (
         b'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<worksheet xmlns="http://schemas.'
         b'openxmlformats.org/spreadsheetml/2006/main"><sheetData></sheetData></worksheet>'
@@ -172,7 +172,7 @@ def _new_sheet(cells: Cells) -> bytes:
     return _sheet(empty, cells, "")
 
 
-def _sheet(xml: bytes, cells: Cells, where: str) -> bytes:
+def _sheet(xml: bytes, cells: FilledCells, where: str) -> bytes:
     """The XML of a sheet with some cells filled in."""
     start, end = data_of(xml)
     body = xml[start:end]
@@ -210,7 +210,7 @@ def _sheet(xml: bytes, cells: Cells, where: str) -> bytes:
     return _spanning(xml[:start], cells) + b"".join(pieces) + xml[end:]
 
 
-def _spanning(head: bytes, cells: Cells) -> bytes:
+def _spanning(head: bytes, cells: FilledCells) -> bytes:
     """What stands before the cells of a sheet, with a span that includes the filled ones."""
     found = re.search(rb'(<(?:\w+:)?dimension\s+ref=")([^"]*)"', head)
     area = parse_area(found[2].decode()) if found else None
