@@ -11,12 +11,11 @@ from typing import cast
 import numpy as np
 
 from .functions import with_texts
-from .loops import Loop, loop_turns
+from .loops import Loop, follows, loop_turns
 from .matrix import Matrix
 from .node import MadeBy, Node, Numbers, created, walk
 from .operation import operation_of
 from .operations.selection import Previous
-from .recompute import follows
 from .step import Scope
 
 

@@ -27,8 +27,16 @@ from attn_xl.graph.operations.elementwise import sigmoid as sigmoid
 from attn_xl.graph.operations.elementwise import sin as sin
 from attn_xl.graph.operations.elementwise import sqrt as sqrt
 from attn_xl.graph.operations.elementwise import tanh as tanh
-from attn_xl.graph.operations.masks import HIDDEN, Mask, When
-from attn_xl.graph.operations.positions import Angle, Count, Distance, QuarterTurn, Sinusoid
+from attn_xl.graph.operations.positions import (
+    HIDDEN,
+    Angle,
+    Count,
+    Distance,
+    Mask,
+    QuarterTurn,
+    Sinusoid,
+    When,
+)
 from attn_xl.graph.operations.products import Dot
 from attn_xl.graph.operations.reductions import (
     Best,

@@ -465,13 +465,14 @@ def _as_frames_show(
     texts = [value for row in grid for value in row if isinstance(value, str)]
     if book.path.suffix.lower() not in DRAWN or len(texts) > MOST_TEXTS:
         return None
-    from attn_xl.spreadsheets.drawn import read_drawn
-
-    from .frames import Page, direction, titles_of
-    from .step_names import step_named
+    from .step_names import step_named  # only if no label tells
 
     if not any((named := step_named(text)) and named[0] in SQUARE for text in texts):
         return None
+    from attn_xl.spreadsheets.drawn import read_drawn
+
+    from .frames import Page, direction, titles_of
+
     if "drawn" not in book.kept:
         try:
             book.kept["drawn"] = read_drawn(book.path, book.marks.content).sheets

@@ -22,13 +22,11 @@ from attn_xl.settings import Arrangement, Formulas, Model, Settings
 from attn_xl.spreadsheets.addresses import address
 from attn_xl.text import ON, clean
 from attn_xl.workbook.canvas.canvas import draw, draw_layers, prefers_layers, with_canvas
-from attn_xl.workbook.layout.compare_sheet import with_charts
-from attn_xl.workbook.layout.curve import with_curve
+from attn_xl.workbook.layout.drawings import can_be_drawn, with_charts, with_curve, with_ribbons
 from attn_xl.workbook.layout.layout import Layout
 from attn_xl.workbook.layout.overview import with_overview
 from attn_xl.workbook.layout.page import Cell
 from attn_xl.workbook.layout.place import lay_out
-from attn_xl.workbook.layout.ribbons import can_be_drawn, with_ribbons
 from attn_xl.workbook.layout.settings_sheet import with_record
 from attn_xl.workbook.layout.vectors_sheet import with_vectors
 from attn_xl.workbook.xlsx.package import Rows, save

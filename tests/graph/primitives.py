@@ -31,8 +31,7 @@ from attn_xl.graph.operations.elementwise import (
     sqrt,
     tanh,
 )
-from attn_xl.graph.operations.masks import Mask, When
-from attn_xl.graph.operations.positions import Angle, Count, Distance, QuarterTurn, Sinusoid
+from attn_xl.graph.operations.positions import Angle, Count, Distance, Mask, QuarterTurn, Sinusoid, When
 from attn_xl.graph.operations.products import Dot, Product, Transpose
 from attn_xl.graph.operations.reductions import (
     Best,

@@ -13,12 +13,12 @@ from primitives import PRIMITIVES
 
 from attn_xl import InputError, Matrix, Settings, explain, given, softmax
 from attn_xl.graph.functions import exp, gather, row_maximum, row_sum, sqrt, width
+from attn_xl.graph.loops import Entered, recompute
 from attn_xl.graph.node import Graph
 from attn_xl.graph.operation import Operation
 from attn_xl.graph.operations.elementwise import Function
 from attn_xl.graph.operations.products import Product
 from attn_xl.graph.operations.reductions import Best
-from attn_xl.graph.recompute import Entered, recompute
 from attn_xl.workbook.write import write_workbook
 
 

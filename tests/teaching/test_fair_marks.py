@@ -14,8 +14,8 @@ import pytest
 from conftest import SAMPLES, thorough
 
 import attn_xl
+from attn_xl.graph.loops import Entered, recompute
 from attn_xl.graph.node import Node, walk
-from attn_xl.graph.recompute import Entered, recompute
 from attn_xl.models.build import attend
 from attn_xl.models.computation import Computation
 from attn_xl.settings import Settings

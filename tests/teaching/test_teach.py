@@ -18,8 +18,8 @@ from engines import recalculated_by_libreoffice
 from judges import Editable, stored_formulas
 
 from attn_xl import CallError, read_tables
+from attn_xl.graph.loops import Entered, recompute
 from attn_xl.graph.node import Node, walk
-from attn_xl.graph.recompute import Entered, recompute
 from attn_xl.settings import Activation, Model, Settings
 from attn_xl.spreadsheets.addresses import address
 from attn_xl.teaching.lessons.blanks import Lesson, results_of

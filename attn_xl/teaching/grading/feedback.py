@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from attn_xl.graph.recompute import follows
+from attn_xl.graph.loops import follows
 from attn_xl.spreadsheets.addresses import Place, address
 from attn_xl.tables.written import WrittenBook
 from attn_xl.teaching.lessons.blanks import results_of
 from attn_xl.teaching.lessons.pages import COVER, MARK_WIDTH, make_room, row_height
 from attn_xl.text import count, listed
-from attn_xl.workbook.layout.compare_sheet import with_charts
+from attn_xl.workbook.layout.drawings import with_charts
 from attn_xl.workbook.layout.layout import Blanks, Layout, Sheet
 from attn_xl.workbook.layout.overview import with_overview
 from attn_xl.workbook.layout.page import Block, Cell, Extras, Tint, row_of

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from attn_xl.graph.extent import HIDES
-from attn_xl.graph.loops import loops_in
+from attn_xl.graph.loops import Entered, Recomputed, loops_in, recompute
 from attn_xl.graph.node import Node, Numbers, walk
-from attn_xl.graph.recompute import Entered, Recomputed, recompute
 from attn_xl.spreadsheets.numerals import NOT_STORED, ErrorValue, numeral
 from attn_xl.teaching.lessons.blanks import is_updated, unit_of
 from attn_xl.text import clean, shortened

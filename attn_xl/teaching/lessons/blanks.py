@@ -11,8 +11,8 @@ import numpy as np
 
 from attn_xl.errors import CallError, nearest
 from attn_xl.graph.extent import HIDES
+from attn_xl.graph.loops import Entered, follows, recompute
 from attn_xl.graph.node import Node, referred_to
-from attn_xl.graph.recompute import Entered, follows, recompute
 from attn_xl.models import recipes
 from attn_xl.models.computation import Computation
 from attn_xl.models.steps import MINUS, PLUS

@@ -9,11 +9,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from attn_xl.errors import InputError
-from attn_xl.graph.loops import loops_in
+from attn_xl.graph.loops import Entered, Recomputed, loops_in, recompute
 from attn_xl.graph.node import Graph, MadeBy, Node, walk
 from attn_xl.graph.operation import Operand, Reads, cells_of, formula_size, operation_of
 from attn_xl.graph.operations.elementwise import Copy, Divide
-from attn_xl.graph.recompute import Entered, Recomputed, recompute
 from attn_xl.models import steps
 from attn_xl.models.softmax import softmax_scores
 from attn_xl.spreadsheets.addresses import (

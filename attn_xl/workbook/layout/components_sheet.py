@@ -13,7 +13,7 @@ from attn_xl.settings import Settings
 from attn_xl.spreadsheets.addresses import Place
 from attn_xl.tables.written import SENTENCE
 
-from .compare_sheet import texts_below
+from .drawings import texts_below
 from .layout import FIRST_ROW, HEADER_ROW, Layout, Sheet
 from .overview import with_overview
 from .page import Block, Chart, Series, share_labels

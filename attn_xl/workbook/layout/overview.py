@@ -33,8 +33,7 @@ from attn_xl.spreadsheets.addresses import (
 )
 from attn_xl.text import OFF, ON, clean, count, shortened, text_width
 
-from .curve import ROWS_OF_CHART as ROWS_OF_CURVE
-from .curve import chart_of, is_curve
+from .drawings import ROWS_OF_CURVE, chart_of, is_curve
 from .layout import Layout, Sheet
 from .page import Block, Cell, Chart, Choice, Extras, Scale, Series, Tint
 from .shown import BEST, Panel, View, compares, is_input, views_of, without_choice
