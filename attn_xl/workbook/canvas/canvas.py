@@ -70,17 +70,18 @@ def by_layer(sheets: list[Sheet]) -> list[tuple[Scope | None, list[Sheet]]]:
 def arranged(figures: Figures, sheets: list[Sheet]) -> Drawing:
     """The picture of some steps: each line as long as a landscape page, or shorter where a page would
     cut it, since all lines share their columns."""
-    drawing = _Picture(figures, sheets, LIMIT).drawing()
-    if spread_of(figures, drawing).whole:
+    drawing = _Picture(figures, sheets).drawing()
+    if figures.limit < LIMIT or spread_of(figures, drawing).whole:
         return drawing
-    return _Picture(figures, sheets, SHORTER * LIMIT).drawing()
+    figures.limit = SHORTER * LIMIT
+    return _Picture(figures, sheets).drawing()
 
 
 class _Picture:
     """Draws sentences, layers and heads in lines."""
 
-    def __init__(self, figures: Figures, sheets: list[Sheet], limit: float) -> None:
-        self._figures, self._sheets, self._limit = figures, sheets, limit
+    def __init__(self, figures: Figures, sheets: list[Sheet]) -> None:
+        self._figures, self._sheets, self._limit = figures, sheets, figures.limit
         self._layout = figures.layout
         self._there = set(figures.there)
         self._columns: dict[int, float] = {}
@@ -448,7 +449,11 @@ def _draw_parts(
     old = {block.node: block for sheet in drawn for block in sheet.blocks}
     blocks: dict[Node, Block] = {}
     drawings = []
+    again = []
     for name, _, sheets in parts:
+        again.append(any(layer and layer.again for layer in map(layer_of, sheets)))
+        if not again[-1]:  # the steps of learning have lines as long as those of the first
+            figures.limit = LIMIT
         drawing = arranged(figures, sheets)
         drawings.append(drawing)
         for matrix in drawing.matrices:
@@ -464,11 +469,10 @@ def _draw_parts(
                     headed=matrix.headed,
                 )
     canvases = []
-    for (name, title, sheets), drawing in zip(parts, drawings):
+    for (name, title, _), drawing, once_more in zip(parts, drawings, again):
         own = tuple(blocks[one.node] for one in drawing.matrices if not one.repeated)
-        layer = next(filter(None, map(layer_of, sheets)), None)
         extras = extras_of(figures, drawing, layout.with_copies(blocks), layout, name=name)
-        extras = replace(extras, again=layer is not None and layer.again)
+        extras = replace(extras, again=once_more)
         canvases.append(Sheet(name, name, "", title, NOTE, own, extras))
     moved = {
         sheet: changed(sheet, blocks=tuple(blocks[block.node] for block in sheet.blocks))

@@ -313,6 +313,7 @@ class Band:
     def carry_on(self) -> None:
         """Draw an arrow from the last matrix to the line below."""
         assert self.last is not None
+        self.widths = {}
         self.drawing.texts.append(sign(2 + (self.last.shape[0] - 1) // 2, self.width, "→"))
 
     def draw_arrows(self) -> None:

@@ -84,7 +84,7 @@ class DrawnMatrix:
         drawing = self._band.drawing.settled()
         drawing.starts = [0]
         self._done.append(drawing)
-        for at, width in self.measured(drawing).items():
+        for at, width in self._widths(self._band).items():
             self.columns[at] = max(width, self.columns.get(at, 0.0))
         self._band = Band(drawing)
 
@@ -269,11 +269,13 @@ class Figures:
         runs: an arrow for each matrix whose rows are computed one after the other.
         there: the matrices drawn on earlier pictures.
         decimals: digits shown after the point; None for the template's.
+        limit: the length of lines, in characters.
     """
 
     layout: Layout
     sheets: Sequence[Sheet]
     decimals: int | None
+    limit: float = LIMIT
     there: set[Node] = field(default_factory=set)
     figures: dict[Sheet, Figure] = field(init=False)
     read: set[Node] = field(init=False)
