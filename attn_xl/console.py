@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
-from typing import Any, TextIO
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TextIO, TypeVar
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
 from .text import forward, inert
+
+Task = TypeVar("Task")
 
 
 class _InertConsole(Console):
@@ -35,6 +37,15 @@ def console(file: TextIO | None = None, **options: Any) -> Console:
     if os.environ.get("NO_COLOR"):
         options.setdefault("color_system", None)
     return _InertConsole(file=file or sys.stdout, highlight=False, **options)
+
+
+def tracked(tasks: Sequence[Task], what: str) -> Iterator[Task]:
+    """The tasks one after the other, with a progress bar if stderr is a terminal."""
+    from rich.progress import Progress
+
+    terminal = console(sys.stderr)
+    with Progress(console=terminal, transient=True, disable=not terminal.is_terminal) as progress:
+        yield from progress.track(tasks, description=what)
 
 
 def print_unpadded(where: Console, what: Iterable[RenderableType]) -> None:

@@ -57,12 +57,6 @@ class ShapeError(CallError, ValueError):
     """Matrices or labels whose shapes do not match."""
 
 
-class Interrupted(AttnXlError):
-    """An interrupt during a run over several files; the finished files are complete."""
-
-    exit_status = 130
-
-
 def unforeseen(error: BaseException) -> str:
     """The message for an unexpected error in one of several files, which must not stop the others."""
     if isinstance(error, MemoryError):

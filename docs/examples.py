@@ -66,7 +66,7 @@ def marked(around: Path) -> tuple[Path, Path]:
     """The grades of a small class with some mistakes, and the feedback for one student."""
     folder = around / "marked"
     lessons, key, grades = folder / "class", folder / "key.xlsx", folder / "grades.xlsx"
-    roster = ("--roster", "samples/class.csv", "-o", lessons, "--answers", key, "--jobs", 1)
+    roster = ("--roster", "samples/class.csv", "-o", lessons, "--answers", key)
     roster = (*roster, "--layout", "sheets")
     call("teach", "samples/by-hand.xlsx", *roster)
     answers = read_key(key)
@@ -85,9 +85,7 @@ def marked(around: Path) -> tuple[Path, Path]:
             book[sheet][there] = value
         book.save(lessons / student.file)
     (lessons / answers.students[3].file).unlink()
-    call(
-        "grade", lessons, "-o", grades, "--answers", key, "--feedback", folder / "feedback", "--jobs", 1
-    )
+    call("grade", lessons, "-o", grades, "--answers", key, "--feedback", folder / "feedback")
     return grades, folder / "feedback" / answers.students[1].file
 
 

@@ -18,7 +18,7 @@ from attn_xl.graph.step import Step
 
 PACKAGE = ROOT / "attn_xl"
 TOP = {
-    "errors", "settings", "text", "outputs", "parallel", "labelled",
+    "errors", "settings", "text", "outputs", "labelled",
     "records", "console",
 }  # fmt: skip
 MAY_IMPORT = {

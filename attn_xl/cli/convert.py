@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from attn_xl.errors import AttnXlError, CallError, Interrupted, OutputError, unforeseen
+from attn_xl.errors import AttnXlError, CallError, OutputError, unforeseen
 from attn_xl.settings import Model, Settings
 from attn_xl.text import say
 
@@ -20,7 +20,6 @@ from .options import (
     OF_OUTPUT,
     Files,
     Force,
-    Jobs,
     Output,
     Plain,
     Template,
@@ -44,11 +43,10 @@ def convert(
     output: Output = None,
     template: Template = "article",
     plain: Plain = False,
-    jobs: Jobs = None,
     force: Force = False,
 ) -> None:
     options = {**options, "controls": not plain}
-    write_workbooks(file, output, "attention", template, force, options, reading, jobs)
+    write_workbooks(file, output, "attention", template, force, options, reading)
 
 
 @with_settings(*OF_OUTPUT, leave_out=[f.name for f in fields(Settings) if f.name not in OF_OUTPUT])
@@ -58,11 +56,10 @@ def similarity(
     reading: dict[str, Any],
     output: Output = None,
     template: Template = "article",
-    jobs: Jobs = None,
     force: Force = False,
 ) -> None:
     options = {**options, "model": Model.similarity, "controls": True}
-    write_workbooks(file, output, "similarity", template, force, options, reading, jobs)
+    write_workbooks(file, output, "similarity", template, force, options, reading)
 
 
 def write_workbooks(
@@ -73,14 +70,12 @@ def write_workbooks(
     force: bool,
     options: dict[str, Any],
     reading: dict[str, Any],
-    jobs: int | None,
 ) -> None:
     """Write the workbook of each file, and print what was written.
 
     Args:
         tail: the end of the name of an output that has none.
         options, reading: the settings given in the call, and how to read the files.
-        jobs: the number of files to process in parallel; one per core if None.
 
     Raises:
         AttnXlError: for a mistake in the call, or if the only file cannot be converted.
@@ -104,7 +99,7 @@ def write_workbooks(
         else:
             path = output or output_beside(file, f"{tail}.xlsx")
         tasks.append(Conversion(file, path, template_path, options, reading, force))
-    results = [convert_file(tasks[0])] if len(tasks) == 1 else convert_files(tasks, jobs)
+    results = [convert_file(tasks[0])] if len(tasks) == 1 else convert_files(tasks)
     for result in results:
         for line in (*result.remarks, result.error):
             if line:
@@ -186,12 +181,11 @@ def _arranged(task: Conversion) -> Converted:
     return Converted(f"{task.path}: {filled.summary}", remarks)
 
 
-def convert_files(tasks: Sequence[Conversion], jobs: int | None) -> list[Converted]:
+def convert_files(tasks: Sequence[Conversion]) -> list[Converted]:
     """Write the workbooks of several files, each independently of the others.
 
     Raises:
-        CallError: if two outputs have the same path, or `jobs` is below 1.
-        Interrupted: on an interrupt; finished files are complete.
+        CallError: if two outputs have the same path.
     """
     taken: dict[str, Path] = {}
     for task in tasks:
@@ -202,17 +196,14 @@ def convert_files(tasks: Sequence[Conversion], jobs: int | None) -> list[Convert
                 "into different folders."
             )
         taken[key] = task.file
-    from attn_xl.parallel import in_parallel  # not needed for a single file
+    from attn_xl.console import tracked  # not needed for a single file
 
-    by_number = dict(in_parallel(_try_convert, tasks, jobs=jobs, label="Converting"))
-    return [by_number[number] for number in range(len(tasks))]
+    return [_try_convert(task) for task in tracked(tasks, "Converting")]
 
 
 def _try_convert(task: Conversion) -> Converted:
     try:
         return convert_file(task)
-    except Interrupted:
-        raise
     except AttnXlError as error:
         return Converted("", error=str(error))
     except Exception as error:  # one file must not stop the others

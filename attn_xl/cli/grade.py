@@ -52,9 +52,6 @@ def grade(
     csv: Annotated[
         Path | None, typer.Option("--csv", help="Also write the table of grades as CSV.")
     ] = None,
-    jobs: Annotated[
-        int | None, typer.Option(help="Number of files to mark in parallel. Default: one per core.")
-    ] = None,
     template: Template = "article",
     force: Force = False,
 ) -> int:
@@ -77,9 +74,7 @@ def grade(
     sources = [*paths, template_path, *([answers] if answers else [])]
     for target in targets:
         check_output(target, force=force, sources=sources)
-    graded = grade_class(
-        paths, answers=answers, feedback=feedback, template=template_path, jobs=jobs, force=force
-    )
+    graded = grade_class(paths, answers=answers, feedback=feedback, template=template_path, force=force)
     print_grades(graded)
     if not any(one.status is Status.marked for one in graded):
         raise InputError("no file could be marked, so no grades were written.")

@@ -13,7 +13,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from attn_xl import __version__
-from attn_xl.errors import AttnXlError, Interrupted
+from attn_xl.errors import AttnXlError
 from attn_xl.text import ignore_warnings, say
 
 from .commands import SETTINGS, Commands
@@ -86,10 +86,9 @@ def main(args: Sequence[str] | None = None) -> None:
             _fail(STOPPED, 128 + caught[0])
         sys.exit(status if isinstance(status, int) else 0)
     except AttnXlError as error:
-        if caught and not isinstance(error, Interrupted):
+        if caught:
             _fail(STOPPED, 128 + caught[0])
-        stopped = 128 + caught[0] if caught else 0
-        _fail(str(error), stopped or error.exit_status)
+        _fail(str(error), error.exit_status)
     except KeyboardInterrupt:
         _fail(STOPPED, 130)
     except MemoryError:

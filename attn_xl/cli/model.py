@@ -87,7 +87,7 @@ def model(
         options["live_network"] = False
     reading = {"text": text or ()}
     try:
-        write_workbooks([folder], output, "attention", template, force, options, reading, None)
+        write_workbooks([folder], output, "attention", template, force, options, reading)
     except TooLargeError as error:
         raise TooLargeError(_with_choice(str(error), folder, options, reading)) from None
 

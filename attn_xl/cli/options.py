@@ -73,7 +73,6 @@ def option(
     )
 
 
-Jobs = Annotated[int | None, option(help="Files to process in parallel. Default: one per core.")]
 Output = Annotated[
     Path | None,
     option(

@@ -73,12 +73,6 @@ def teach(
         Path | None,
         typer.Option(help="A list of students (id, name); each gets a lesson with different numbers."),
     ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            help="Number of lessons to write in parallel, with --roster. Default: one per core."
-        ),
-    ] = None,
     template: Template = "article",
     plain: Plain = False,
     force: Force = False,
@@ -90,17 +84,12 @@ def teach(
         level, steps = level or 2, ()
     elif blank is not None and not steps:
         raise CallError("--blank names no steps. List them: --blank Scores,Softmax.")
-    if jobs is not None and roster is None:
-        raise CallError(
-            "--jobs has no effect without --roster: it sets how many lessons of a class are written in "
-            "parallel."
-        )
     shows_controls = not plain and not exam  # switches invite to change numbers
     options = {**options, "controls": shows_controls, "formulas": Formulas.cell}
     Settings.check_call(options)
     lesson = Lesson(level or SHORT, steps, tolerance, exam, options["seed"] or 0)
     if roster is not None:
-        _teach_class(file, roster, output, options, reading, lesson, answers, template, jobs, force)
+        _teach_class(file, roster, output, options, reading, lesson, answers, template, force)
         return
     from attn_xl.outputs import check_ending, check_output
     from attn_xl.workbook.templates import find_template
@@ -143,7 +132,6 @@ def _teach_class(
     lesson: Lesson,
     answers: Path | None,
     template: str,
-    jobs: int | None,
     force: bool,
 ) -> None:
     from attn_xl.teaching.lessons.class_lessons import write_class
@@ -153,7 +141,7 @@ def _teach_class(
     folder = output or output_beside(file, "class")
     students, key = write_class(
         tables, roster, folder, settings=settings, lesson=lesson, answers=answers, template=template,
-        jobs=jobs, force=force,
+        force=force,
     )  # fmt: skip
     say(f"{folder}: {count(len(students), 'lesson')}")
     say(f"{key}: the answers")

@@ -54,7 +54,7 @@ def rows(book: Any, sheet: str) -> list[dict[str, Any]]:
 
 
 def test_each_has_numbers_of_their_own_and_the_key_is_right(tmp_path: Path, keep: Keep) -> None:
-    folder, key = teach(tmp_path, jobs=2)
+    folder, key = teach(tmp_path)
     assert key == tmp_path / "class-answers.xlsx"
     book = openpyxl.load_workbook(key)
     assert book.sheetnames[:2] == ["Overview", "Answers"]
@@ -93,7 +93,7 @@ def cell_of(engine: Editable, cell: str) -> Any:
 
 
 def test_ids_and_names_stay_text_in_all_sheets(tmp_path: Path) -> None:
-    folder, key = teach(tmp_path, jobs=1, lesson=Lesson(exam=True))
+    folder, key = teach(tmp_path, lesson=Lesson(exam=True))
     texts = {text for pair in NAMES for text in pair if text}
     for path in (key, *folder.iterdir()):
         seen = 0
@@ -113,17 +113,15 @@ def test_ids_and_names_stay_text_in_all_sheets(tmp_path: Path) -> None:
 
 
 @thorough
-def test_two_runs_and_any_number_of_jobs_give_the_same_bytes(tmp_path: Path) -> None:
+def test_two_runs_give_the_same_bytes(tmp_path: Path) -> None:
     made = []
-    for number, jobs in enumerate((1, 2)):
+    for number in (1, 2):
         folder, key = teach(
-            tmp_path, NAMES[:4], folder=tmp_path / f"run{number}", jobs=jobs, lesson=Lesson(level=1)
+            tmp_path, NAMES[:4], folder=tmp_path / f"run{number}", lesson=Lesson(level=1)
         )
         made.append([path.read_bytes() for path in sorted(folder.iterdir())] + [key.read_bytes()])
     assert made[0] == made[1]
-    folder, _ = teach(
-        tmp_path, NAMES[:4], folder=tmp_path / "seeded", jobs=1, lesson=Lesson(level=1, seed=4)
-    )
+    folder, _ = teach(tmp_path, NAMES[:4], folder=tmp_path / "seeded", lesson=Lesson(level=1, seed=4))
     other = [path.read_bytes() for path in sorted(folder.iterdir())]
     assert not set(other) & set(made[0])
 
@@ -139,7 +137,7 @@ def test_nothing_is_overwritten_unasked(tmp_path: Path) -> None:
         teach(tmp_path)
     assert [p.name for p in folder.iterdir()] == ["s1-Ada_Lovelace.xlsx"]
     assert (folder / "s1-Ada_Lovelace.xlsx").read_text() == "handed in"
-    teach(tmp_path, force=True, jobs=1)
+    teach(tmp_path, force=True)
     assert len(list(folder.iterdir())) == len(NAMES)
     (tmp_path / "k.xlsx").write_text("mine")
     with pytest.raises(CallError, match=r"k\.xlsx: exists already"):
@@ -158,7 +156,6 @@ def test_a_bad_line_writes_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "error", "said"),
     [
-        ({"jobs": 0}, CallError, "--jobs is 0; it takes a whole number of at least 1"),
         ({"answers": "key.ods"}, CallError, "ends in .xlsx"),
         ({"folder": "class.xlsx"}, CallError, "with --roster, -o takes a folder: -o class"),
         ({"answers": "class/s2-1_1.xlsx"}, CallError, "is the lesson of a student"),
@@ -175,15 +172,14 @@ def test_a_bad_line_writes_nothing(tmp_path: Path) -> None:
         ({"settings": Settings(heads=2)}, InputError, "W_Q is missing"),
     ],
 )
-@pytest.mark.parametrize("jobs", [1, 2])
 def test_refusals_leave_nothing(
-    more: dict[str, Any], error: type[Exception], said: str, jobs: int, tmp_path: Path
+    more: dict[str, Any], error: type[Exception], said: str, tmp_path: Path
 ) -> None:
     more = {
         key: tmp_path / value if key in ("answers", "folder") else value for key, value in more.items()
     }
     with pytest.raises(error, match=said):
-        teach(tmp_path, **{"jobs": jobs, **more})
+        teach(tmp_path, **more)
     assert [p.name for p in tmp_path.iterdir()] == ["roster.csv"]
 
 
@@ -194,7 +190,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     folder = tmp_path / "mine"
     with pytest.raises(SystemExit) as end:
         main(["teach", str(MOUSE), "--roster", str(roster), "-o", str(folder), "--level", "1", "--exam",
-              "--answers", str(tmp_path / "k.xlsx"), "--jobs", "1", "--template", "print"])  # fmt: skip
+              "--answers", str(tmp_path / "k.xlsx"), "--template", "print"])  # fmt: skip
     assert not end.value.code
     out, err = capsys.readouterr()
     assert out == f"{folder}: 2 lessons\n{tmp_path / 'k.xlsx'}: the answers\n"

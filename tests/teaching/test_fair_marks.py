@@ -177,7 +177,7 @@ def test_practice_and_exam_have_different_numbers(tmp_path: Path) -> None:
     inputs = []
     for exam in (False, True):
         _, key = write_class(
-            tables, roster, tmp_path / str(exam), settings=Settings(), lesson=Lesson(exam=exam), jobs=1
+            tables, roster, tmp_path / str(exam), settings=Settings(), lesson=Lesson(exam=exam)
         )
         made = read_key(key).make(Student("s1", "Ada", ""))
         inputs.append(made.computation["Sentence"]["Input"].values.tolist())

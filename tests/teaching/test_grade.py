@@ -442,7 +442,7 @@ def grading(school: Path) -> Grading:
         status, printed, _ = grade(
             school / "class", "-o", school / "grades.xlsx", "--csv", school / "grades.csv",
             "--answers", school / "class-answers.xlsx", "--feedback", school / "fb",
-            "--jobs", 2, "--template", "print",
+            "--template", "print",
         )  # fmt: skip
     return Grading(status, printed, results)
 
@@ -642,7 +642,6 @@ def test_nothing_is_overwritten_unasked(school: Path, tmp_path: Path) -> None:
         (["-o", "grades.txt"], "ends in .xlsx or .csv"),
         (["--csv", "grades.txt"], "ends in .csv"),
         (["-o", "a.csv", "--csv", "a.csv"], "cannot be the same file"),
-        (["--jobs", "0"], "--jobs is 0"),
         (["--template", "none"], "no such template"),
     ],
 )
@@ -709,7 +708,7 @@ def test_files_that_are_no_lessons_are_said_and_never_stop_the_rest(
     book.save(folder / "odd2.xlsx")
     lines["lesson level"][0].value = "lesson levels"
     book.save(folder / "odd3.xlsx")
-    found = {one.file: one for one in grade_class([folder, folder / "none.xlsx"], jobs=1)}
+    found = {one.file: one for one in grade_class([folder, folder / "none.xlsx"])}
     said = {name: (one.status.value, " ".join(one.remarks)) for name, one in found.items()}
     assert said["fine.xlsx"] == ("marked", "")
     for name, status, words in (
@@ -781,7 +780,7 @@ def test_whose_file_it_is_shows_in_its_name_or_its_folder(school: Path, tmp_path
         path = tmp_path / "names" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(first, path)
-        one = next(one for one in grade_class([path], answers=key, jobs=1) if one.path)
+        one = next(one for one in grade_class([path], answers=key) if one.path)
         assert one.id == "s00"
         said = [text for text in one.remarks if text.startswith("The file is named after")]
         assert said[0].startswith(remark) if remark else not said, name

@@ -188,5 +188,5 @@ def test_no_text_is_cut_off_in_a_lesson_and_its_feedback(layout: Arrangement, tm
     settings = Settings(layout=layout, controls=True)
     write_lesson(read_tables(SAMPLES / "by-hand.xlsx"), path, settings=settings, lesson=Lesson(level=3))
     assert cut_off(path) == set()
-    grade_class([path], feedback=back, jobs=1)
+    grade_class([path], feedback=back)
     assert cut_off(back / "lesson.xlsx") == set()

@@ -576,7 +576,6 @@ def test_words_cannot_be_left_blank(tmp_path: Path) -> None:
         (["--tolerance", "2"], "--tolerance is 2.0", 2),
         (["--blank", " , "], "--blank names no steps", 2),
         (["--blank", "Scors"], "no step 'Scors'", 2),
-        (["--jobs", "2"], "--jobs has no effect without --roster", 2),
         (["--answers", "{t}/l.xlsx"], "the lesson and its answers cannot be the same file", 2),
         (["--answers", "{t}/key.ods"], "ends in .xlsx", 2),
         (["--answers", "{t}/no/key.xlsx"], "there is no such folder", 1),

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,8 +16,6 @@ import pytest
 from conftest import make_input, table, thorough
 
 from attn_xl.cli.main import main
-from attn_xl.errors import CallError, OutputError
-from attn_xl.parallel import in_parallel
 
 
 def call(*args: object) -> int:
@@ -37,12 +32,11 @@ def inputs(tmp_path: Path) -> list[Path]:
     ]
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
 def test_each_file_becomes_what_it_would_alone(
-    inputs: list[Path], tmp_path: Path, jobs: int, capsys: pytest.CaptureFixture[str]
+    inputs: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "out"
-    assert call("convert", *inputs, "-o", out, "--jobs", jobs) == 0
+    assert call("convert", *inputs, "-o", out) == 0
     said = capsys.readouterr().out.splitlines()
     assert len(said) == 5
     assert said[-1] == "4 of 4 files converted"
@@ -66,7 +60,7 @@ def test_a_bad_file_is_reported_and_does_not_stop_the_others(
     bad.write_text("no spreadsheet")
     missing = tmp_path / "missing.xlsx"
     out = tmp_path / "out"
-    assert call("convert", bad, *inputs, missing, "-o", out, "--jobs", 2) == 1
+    assert call("convert", bad, *inputs, missing, "-o", out) == 1
     said = capsys.readouterr()
     assert f"{bad}: is not a spreadsheet" in said.err
     assert f"{missing}: no such file" in said.err
@@ -90,7 +84,7 @@ def test_an_error_that_nobody_foresaw_is_said_as_one(
         raise error
 
     monkeypatch.setattr("attn_xl.cli.convert.convert_file", fails)
-    assert call("convert", *inputs[:2], "--jobs", 1) == 1
+    assert call("convert", *inputs[:2]) == 1
     assert f"cannot be converted ({said})." in capsys.readouterr().err
 
 
@@ -113,8 +107,6 @@ def test_refusals(inputs: list[Path], tmp_path: Path, capsys: pytest.CaptureFixt
     twin = make_input(tmp_path / "other" / inputs[0].name, {"s": table(np.eye(2))})
     assert call("convert", inputs[0], twin, "-o", tmp_path / "out") == 2
     assert "would both be written to" in capsys.readouterr().err
-    assert call("convert", *inputs, "-o", tmp_path / "out", "--jobs", 0) == 2
-    assert "--jobs is 0" in capsys.readouterr().err
     assert call("convert", *inputs, "-o", inputs[1]) == 2
     assert "is a file, but with several inputs -o must name a folder" in capsys.readouterr().err
     assert call("convert", *inputs, "-o", tmp_path / "both.xlsx") == 2
@@ -131,83 +123,15 @@ def test_a_pattern_that_the_shell_has_left_is_expanded(inputs: list[Path], tmp_p
     assert len(list(out.iterdir())) == len(inputs)
 
 
-def test_jobs_are_given_in_any_order_and_counted() -> None:
-    assert sorted(in_parallel(abs, [-3, 4, -5], jobs=2, label="")) == [(0, 3), (1, 4), (2, 5)]
-    assert list(in_parallel(abs, [], jobs=None, label="")) == []
-    with pytest.raises(CallError, match="--jobs is -1"):
-        list(in_parallel(abs, [1], jobs=-1, label=""))
-
-
-def _killed_at_three(number: int) -> int:
-    """A task that ends its own process from outside, as a system without memory does."""
-    if number == 3:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return -number
-
-
-@pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
-@pytest.mark.parametrize("jobs", [2, 3, 6])
-def test_a_lost_process_is_an_error(jobs: int) -> None:
-    asked = in_parallel(_killed_at_three, range(6), jobs=jobs, label="")
-    with pytest.raises(OutputError, match=r"a process was killed after \d of 6 files"):
-        list(asked)
-    assert not multiprocessing.active_children()
-
-
-def _children(process: int) -> list[int]:
-    try:
-        return [*map(int, Path(f"/proc/{process}/task/{process}/children").read_text().split())]
-    except OSError:
-        return []
-
-
-@thorough
-@pytest.mark.skipif(sys.platform != "linux", reason="finds the processes in /proc")
-@pytest.mark.parametrize("command", ["convert", "grade", "teach"])
-def test_a_run_ends_when_a_process_is_killed(command: str, inputs: list[Path], tmp_path: Path) -> None:
-    source = inputs[0]
-    if command == "grade":  # what is no lesson is done with before anything can be killed
-        source = tmp_path / "lesson.xlsx"
-        assert call("teach", inputs[0], "-o", source) == 0
-    files: list[object] = []
-    for n in range(30):
-        files.append(tmp_path / f"{n}.xlsx")
-        shutil.copy(source, tmp_path / f"{n}.xlsx")
-    (tmp_path / "class.csv").write_text("id,name\n" + "".join(f"s{n},Name {n}\n" for n in range(30)))
-    arguments = {
-        "convert": [*files, "-o", tmp_path / "out"],
-        "grade": [*files, "-o", tmp_path / "out.xlsx"],
-        "teach": [inputs[0], "--roster", tmp_path / "class.csv", "-o", tmp_path / "out"],
-    }[command]
-    started = [sys.executable, "-m", "attn_xl", command, *map(str, arguments), "--jobs", "2"]
-    for wait in (0.0, 0.1):
-        run = subprocess.Popen(started, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
-        while len(_children(run.pid)) < 2 and run.poll() is None:
-            time.sleep(0.002)
-        time.sleep(wait)
-        for child in _children(run.pid)[:1]:
-            os.kill(child, signal.SIGKILL)
-        try:
-            _, err = run.communicate(timeout=60)
-        finally:
-            run.kill()
-        assert run.returncode == 1, err
-        assert "Traceback" not in err
-        assert re.search(r"^attn-xl: a process was killed after \d+ of 30", err, re.MULTILINE), err
-
-
 @thorough
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise there")
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_interrupted_it_leaves_finished_files_whole(
-    tmp_path: Path, jobs: str, make: Callable[..., Path]
-) -> None:
+def test_interrupted_it_leaves_finished_files_whole(tmp_path: Path, make: Callable[..., Path]) -> None:
     source = make({"s": table(np.random.default_rng(0).normal(size=(40, 8)))})
     for n in range(40):
         (tmp_path / f"{n}.xlsx").write_bytes(source.read_bytes())
     out = tmp_path / "out"
     files = [str(tmp_path / f"{n}.xlsx") for n in range(40)]
-    command = [sys.executable, "-m", "attn_xl", "convert", *files, "-o", str(out), "--jobs", jobs]
+    command = [sys.executable, "-m", "attn_xl", "convert", *files, "-o", str(out)]
     run = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     while not (out.is_dir() and len(list(out.glob("*.xlsx"))) > 2):
         assert run.poll() is None

@@ -89,7 +89,7 @@ def test_a_class_and_its_key(tmp_path: Path) -> None:
     roster.write_text("id,name\n007,=1+1\nu&<2>,\u202eevil\nQ1,\U0001f600" + "x" * 250 + "\n")
     _, key = write_class(
         read_tables(SAMPLES / "by-hand.xlsx"), roster, tmp_path / "class",
-        settings=Settings(controls=True), lesson=Lesson(1), jobs=1,
+        settings=Settings(controls=True), lesson=Lesson(1),
     )  # fmt: skip
     for path in (key, *(tmp_path / "class").iterdir()):
         good(path)

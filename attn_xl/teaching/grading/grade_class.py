@@ -1,4 +1,4 @@
-"""Marking the submissions of a class in parallel, with remarks on repeated and swapped files."""
+"""Marking the submissions of a class, with remarks on repeated and swapped files."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from attn_xl.console import tracked
 from attn_xl.errors import CallError, OutputError
 from attn_xl.outputs import check_output
-from attn_xl.parallel import in_parallel
 from attn_xl.spreadsheets.addresses import unique
 from attn_xl.teaching.lessons.answer_key import read_key
 from attn_xl.teaching.roster import Student
@@ -28,7 +28,6 @@ def grade_class(
     answers: Path | None = None,
     feedback: Path | None = None,
     template: str | Path = "article",
-    jobs: int | None = None,
     force: bool = False,
 ) -> list[Graded]:
     """Mark the submissions of a class.
@@ -38,7 +37,6 @@ def grade_class(
         answers: the answer key of the class, or the solved workbook of a lesson for all.
         feedback: a folder for marked copies, created if missing.
         template: the look of the marked copies.
-        jobs: number of files to mark in parallel.
         force: whether to replace existing marked copies.
 
     Returns:
@@ -58,8 +56,7 @@ def grade_class(
     tasks = [
         Submission(path, answers, copy, look, path in named, force) for path, copy in zip(paths, copies)
     ]
-    marked = dict(in_parallel(grade_one, tasks, jobs=jobs, label="Marking"))
-    return together([marked[number] for number in range(len(tasks))], expected)
+    return together([grade_one(task) for task in tracked(tasks, "Marking")], expected)
 
 
 def submitted(files: Sequence[Path]) -> list[Path]:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from attn_xl.errors import CallError, Interrupted, OutputError
+from attn_xl.console import tracked
+from attn_xl.errors import CallError, OutputError
 from attn_xl.models.build import attend, foresee
 from attn_xl.outputs import SPREADSHEETS, check_ending, check_output
-from attn_xl.parallel import check_jobs, in_parallel
 from attn_xl.settings import Settings
 from attn_xl.tables.survey import Tables
 from attn_xl.tables.written import WrittenBook
@@ -43,7 +43,6 @@ def write_class(
     lesson: Lesson,
     answers: Path | None = None,
     template: str | Path = "article",
-    jobs: int | None = None,
     force: bool = False,
 ) -> tuple[list[Student], Path]:
     """Write a lesson for each student on a list, each with different numbers, and one answer key.
@@ -54,7 +53,6 @@ def write_class(
         folder: the folder for the lessons; created if missing.
         settings, lesson, template: as for one lesson.
         answers: the answer key; by default FOLDER-answers.xlsx next to the folder.
-        jobs: number of lessons to write in parallel.
         force: replace existing files.
 
     Returns:
@@ -79,7 +77,6 @@ def write_class(
             raise CallError(
                 f"{key}: is the lesson of a student; choose another file for the answer key."
             )
-    check_jobs(jobs)
     check_sizes(foresee(tables, settings), settings)
     original = _as_read_back(tables, settings, lesson)
     tasks = [Task(original, student, folder / student.file, look) for student in students]
@@ -87,8 +84,8 @@ def write_class(
     with _all_or_none(folder, targets):
         if not key.parent.is_dir():
             raise OutputError(f"{key}: cannot be written (there is no such folder).")
-        written = dict(in_parallel(write_one, tasks, jobs=jobs, label="Writing lessons"))
-        answers_of_all = answers_sheet(students, [written[number] for number in range(len(students))])
+        written = [write_one(task) for task in tracked(tasks, "Writing lessons")]
+        answers_of_all = answers_sheet(students, written)
         own = original.settings
         solved = solved_layout(attend(original.tables, own), own, lesson)
         first, *others = solved.sheets
@@ -114,8 +111,6 @@ def _all_or_none(folder: Path, targets: Sequence[Path]) -> Iterator[None]:
         for one in made:
             with suppress(OSError):
                 one.rmdir()
-        if isinstance(error, Interrupted):
-            raise Interrupted("interrupted. No new file is left.") from None
         if isinstance(error, OSError):
             raise OutputError(f"{folder}: cannot be created ({error.strerror or error}).") from None
         raise
