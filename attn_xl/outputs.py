@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import glob
 import os
-import re
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from difflib import get_close_matches
-from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import IO
 
 from .errors import CallError, InputError, OutputError
 
@@ -21,9 +18,6 @@ STANDARD_OUTPUT = Path("-")
 SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 MOST_ENTRIES = 10_000
 """Files of a folder to compare with a mistyped name; bounds the time in huge folders."""
-_NEW: set[Path] = set()
-"""Outputs that did not exist when they were checked, and may not replace anything."""
-_STRAY = re.compile(r"\.attn-xl-[0-9a-f]{12}\.part")
 
 
 def check_output(
@@ -42,7 +36,6 @@ def check_output(
 
     Raises:
         CallError: if `path` is one of `sources`, is not an ordinary file, or exists without `force`.
-            `writing` raises it, too, if the file appears later.
         OutputError: if it is open in a spreadsheet program.
     """
     try:
@@ -69,7 +62,6 @@ def check_output(
                 f"{path}: is open in a spreadsheet program, which would overwrite the new file. Close "
                 f"it there; if it is not open, delete the lock file {lock.name!r} beside it."
             )
-    (_NEW.discard if force else _NEW.add)(path.absolute())
 
 
 def check_ending(path: Path, *endings: str) -> None:
@@ -140,9 +132,6 @@ def writing(path: Path) -> Iterator[Path]:
     """A context with a temporary path beside `path` to write to. It replaces `path` when the block
     succeeds and is removed when the block fails. For `-`, the content is copied to standard output.
 
-    A killed process leaves its temporary file behind; the next run that writes to the folder removes
-    it.
-
     Raises:
         OutputError: if the file cannot be written.
     """
@@ -163,35 +152,27 @@ def writing_all(paths: Sequence[Path]) -> Iterator[list[Path]]:
                 printed = path == STANDARD_OUTPUT
                 target = Path(tempfile.gettempdir(), path) if printed else path.resolve()
                 at = str(path)
-                _remove_strays(target.parent)
-                files.append((path, target, *until_the_end.enter_context(_temporary(target.parent))))
+                temporary = until_the_end.enter_context(_temporary(target.parent))
+                files.append((path, target, temporary))
             at = anywhere
-            yield [temporary for _, _, temporary, _ in files]
-            for path, target, temporary, held in files:
+            yield [temporary for _, _, temporary in files]
+            for path, target, temporary in files:
                 at = str(path)
                 temporary.chmod(_permissions(target))
                 # Many file systems write names to disk before contents: without fsync, a power cut can
                 # replace the old file with an empty one. It costs about 10 ms.
-                os.fsync(held.fileno())
-                if os.name == "nt":  # Windows cannot rename an open file
-                    held.close()
-            for path, target, temporary, _ in files:
+                with open(temporary, "r+b") as written:
+                    os.fsync(written.fileno())
+            for path, target, temporary in files:
                 at = str(path)
                 if path == STANDARD_OUTPUT:
                     sys.stdout.buffer.write(temporary.read_bytes())
                     sys.stdout.buffer.flush()
-                elif path.absolute() in _NEW:
-                    _NEW.discard(path.absolute())
-                    _put_new(temporary, target)
                 else:
                     os.replace(temporary, target)
                 replaced.append(at)
     except BrokenPipeError:
         raise
-    except FileExistsError:
-        raise CallError(
-            f"{at}: another program wrote this file in the meantime; it was kept. Name another output."
-        ) from None
     except (OSError, RuntimeError) as error:
         done = (
             f"{' and '.join(replaced)} has been written already"
@@ -199,18 +180,6 @@ def writing_all(paths: Sequence[Path]) -> Iterator[list[Path]]:
             else "An earlier file of that name was kept"
         )
         raise OutputError(f"{at}: cannot be written ({_why(error)}). {done}.") from None
-
-
-def _put_new(temporary: Path, target: Path) -> None:
-    """Give a finished file its name; raises `FileExistsError` if the name is taken."""
-    try:
-        os.link(temporary, target)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without hard links
-        with open(target, "xb"):
-            pass
-        os.replace(temporary, target)
 
 
 def _why(error: Exception) -> object:
@@ -222,50 +191,15 @@ def _why(error: Exception) -> object:
 
 
 @contextmanager
-def _temporary(folder: Path) -> Iterator[tuple[Path, IO[bytes]]]:
-    """A new file in a folder: its path, and the open file, which stays locked while this process lives.
-    It is removed after the block unless it was renamed."""
-    created = False
-    while not created:
-        path = folder / f".attn-xl-{os.urandom(6).hex()}.part"
-        try:
-            with open(path, "xb") as held:
-                _lock(held, wait=True)
-                created = path.exists()  # False if another process removed it before the lock
-                if created:
-                    yield path, held
-        finally:  # closed by now, since Windows cannot remove an open file
-            with suppress(OSError):
-                path.unlink()
-
-
-def _lock(file: IO[bytes], *, wait: bool) -> bool:
-    """Lock an open file until it is closed or its process ends in any way. Returns whether it is
-    locked. Some network drives have no locks; there, no file counts as stray. Windows needs no lock,
-    since it does not remove open files."""
-    if sys.platform == "win32":
-        return True
-    import fcntl
-
+def _temporary(folder: Path) -> Iterator[Path]:
+    """A new file in a folder, which is removed after the block unless it was renamed."""
+    path = folder / f".attn-xl-{os.urandom(6).hex()}.part"
     try:
-        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
-
-
-@cache
-def _remove_strays(folder: Path) -> None:
-    """Remove the temporary files of killed processes: ordinary files with a name that only this program
-    uses, not locked by any process. Runs once per folder."""
-    with suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            if _STRAY.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
-                with suppress(OSError), open(entry.path, "r+b") as stray:
-                    if os.name == "nt":
-                        stray.close()
-                    if _lock(stray, wait=False):
-                        os.unlink(entry.path)
+        path.touch(exist_ok=False)
+        yield path
+    finally:
+        with suppress(OSError):
+            path.unlink()
 
 
 def _permissions(target: Path) -> int:

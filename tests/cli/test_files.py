@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import errno
 import io
-import multiprocessing
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,83 +15,22 @@ from calls import COMMANDS, start
 from conftest import SAMPLES, alike
 
 import attn_xl
-from attn_xl import outputs as files
 from attn_xl.cli.main import main
-from attn_xl.errors import CallError, OutputError
-from attn_xl.outputs import writing, writing_all
+from attn_xl.errors import OutputError
+from attn_xl.outputs import writing_all
 
-STRAY = ".attn-xl-0123456789ab.part"
 POSIX = pytest.mark.skipif(os.name == "nt", reason="this is how POSIX systems have it")
 
 
 @pytest.fixture(autouse=True)
-def _a_new_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    files._remove_strays.cache_clear()
-    yield
-    files._remove_strays.cache_clear()
 
 
 def call(*arguments: object) -> int:
     with pytest.raises(SystemExit) as end:
         main([str(argument) for argument in arguments])
     return int(end.value.code or 0)
-
-
-# Killed
-
-
-# What was left behind
-
-
-def test_what_a_killed_run_left_goes_and_nothing_else(tmp_path: Path) -> None:
-    (tmp_path / STRAY).write_text("left")
-    kept = [
-        ".attn-xl-0123.part",
-        "attn-xl-0123456789ab.part",
-        f"{STRAY}.xlsx",
-        ".attn-xl-0123456789AB.part",
-    ]
-    for name in kept:
-        (tmp_path / name).write_text("mine")
-    (tmp_path / ".attn-xl-00000000000d.part").mkdir()
-    with writing(tmp_path / "new.txt") as temporary:
-        temporary.write_text("new")
-    assert {path.name for path in tmp_path.iterdir()} == {
-        *kept, ".attn-xl-00000000000d.part", "new.txt",
-    }  # fmt: skip
-
-
-@POSIX
-def test_a_link_named_like_a_temporary_file_is_left(tmp_path: Path) -> None:
-    (tmp_path / "precious").write_text("precious")
-    (tmp_path / STRAY).symlink_to(tmp_path / "precious")
-    with writing(tmp_path / "new.txt") as temporary:
-        temporary.write_text("new")
-    assert (tmp_path / STRAY).read_text() == (tmp_path / "precious").read_text() == "precious"
-
-
-def _write_slowly(path: Path, begun: Any, go_on: Any) -> None:
-    with writing(path) as temporary:
-        temporary.write_text("slow")
-        begun.set()
-        go_on.wait(30)
-
-
-def test_what_another_run_is_writing_is_left(tmp_path: Path) -> None:
-    context = multiprocessing.get_context("spawn")
-    begun, go_on = context.Event(), context.Event()
-    other = context.Process(target=_write_slowly, args=(tmp_path / "slow.txt", begun, go_on))
-    other.start()
-    assert begun.wait(30)
-    with writing(tmp_path / "new.txt") as temporary:
-        temporary.write_text("new")
-    assert len(list(tmp_path.glob("*.part"))) == 1
-    go_on.set()
-    other.join(30)
-    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
-        "slow.txt": "slow", "new.txt": "new",
-    }  # fmt: skip
 
 
 # What does not take it
@@ -244,28 +181,6 @@ def test_a_folder_that_may_not_be_written_to_is_said(tmp_path: Path) -> None:
     )
     assert done.returncode == 1
     assert {path.name for path in tmp_path.iterdir()} == {"input.xlsx", "o.xlsx", "other"}
-
-
-@pytest.mark.parametrize("links", [True, False])
-def test_of_two_runs_to_one_new_file_the_second_fails(
-    links: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def no_links(*_: object) -> None:
-        raise OSError(errno.EPERM, "Operation not permitted")
-
-    if not links:
-        monkeypatch.setattr(os, "link", no_links)
-    assert call("convert", SAMPLES / "mouse.xlsx", "-o", "p.xlsx") == 0
-    files.check_output(Path("o.xlsx"), force=False)  # the second run begins
-    written = (tmp_path / "p.xlsx").rename("o.xlsx").read_bytes()  # the first ends
-    with (
-        pytest.raises(CallError, match="wrote this file in the meantime"),
-        writing(Path("o.xlsx")) as part,
-    ):
-        part.write_text("second")
-    assert [path.name for path in tmp_path.iterdir()] == ["o.xlsx"]
-    assert (tmp_path / "o.xlsx").read_bytes() == written
-    capsys.readouterr()
 
 
 def test_a_file_that_is_locked_is_said(
