@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher, get_close_matches
+from difflib import get_close_matches
+from itertools import islice
 from math import isfinite
 from pathlib import Path
 from typing import IO, Any
@@ -32,8 +33,6 @@ Progress = Callable[[int, int], None]
 LOOKED_AT = 50
 """Lines examined to find how many numbers a line has."""
 LONGEST_WORD = 10_000
-LONGEST_NUMBER = 40
-"""Bytes examined to find whether a word continues after a space."""
 BOM = b"\xef\xbb\xbf"
 FASTTEXT_MODEL = struct.pack("<i", 793712314)
 _CONTROL = bytes({*range(32), *range(127, 256)} - {*b"\t\n\v\f\r"})
@@ -94,7 +93,7 @@ class VectorFile:
         for _, line in self._lines():
             fields = line.rstrip()
             word, _, after = fields.partition(separator)
-            number = after.lstrip()[:LONGEST_NUMBER].partition(b" ")[0]
+            number = after.lstrip()[:40].partition(b" ")[0]
             if fields.count(separator) != dims and not _is_number(number):
                 if not fields:
                     continue
@@ -322,9 +321,6 @@ def _shown(text: bytes) -> str:
 
 MOST_CANDIDATES = 20_000
 """Words of the file, from its start, that are compared with a missing word."""
-MAX_UNSHARED_LETTERS = 4
-"""Letters that may occur in only one of two similar spellings."""
-MOST_NEAR = 3
 MOST_NAMED = 20
 
 
@@ -395,10 +391,17 @@ def split_words(path: str | os.PathLike[str], texts: Sequence[str]) -> list[str]
 
 def _missing(file: VectorFile, missing: Sequence[str]) -> str:
     """The message about missing words, with similar spellings, and whether the file is truncated."""
-    near, count = _near(file, missing)
+    known: dict[str, list[str]] = {}
+    count = 0
+    for word in file.words():
+        known.setdefault(word.casefold(), []).append(word)
+        count += 1
     named = []
     for word in missing[:MOST_NAMED]:
-        hint = " or ".join(map(repr, near[word]))
+        folded = word.casefold()
+        alike = islice((one for one in known if one[:1] in folded[:2]), MOST_CANDIDATES)
+        near = [folded] if folded in known else get_close_matches(folded, alike)
+        hint = " or ".join(dict.fromkeys(repr(word) for one in near for word in known[one]))
         named.append(repr(word) + (f" (did you mean {hint}?)" if hint else ""))
     text = listed([*named, *missing[MOST_NAMED:]], MOST_NAMED)
     verb = "is" if len(missing) == 1 else "are"
@@ -409,54 +412,6 @@ def _missing(file: VectorFile, missing: Sequence[str]) -> str:
             "download it again."
         )
     return f"{file.path}: {text} {verb} not among its {count:,} words.{ends}"
-
-
-def _near(file: VectorFile, missing: Sequence[str]) -> tuple[dict[str, list[str]], int]:
-    """For each missing word the file's words with a similar spelling, those that differ only in case
-    first; and the number of words in the file. Compares words that begin with the missing word's first
-    or second letter."""
-    by_start: dict[str, list[str]] = {}
-    for word in missing:
-        for letter in set(word.casefold()[:2]):
-            by_start.setdefault(letter, []).append(word)
-    candidates: dict[str, list[str]] = {word: [] for word in missing}
-    letters = {word: set(word.casefold()) for word in missing}
-    folded = {word.casefold() for word in missing}
-    same: dict[str, list[str]] = {}
-    count = 0
-    for known in file.words():
-        count += 1
-        begin = by_start.get(known[:1].casefold())
-        if begin is None:
-            continue
-        if known.casefold() in folded:
-            same.setdefault(known.casefold(), []).append(known)
-        for word in begin:
-            close = abs(len(known) - len(word)) <= max(1, len(word) // 3)
-            if not close or len(candidates[word]) == MOST_CANDIDATES:
-                continue
-            if len(letters[word].symmetric_difference(known.casefold())) <= MAX_UNSHARED_LETTERS:
-                candidates[word].append(known)
-    return {
-        word: _best(word, same.get(word.casefold(), []), candidates[word]) for word in missing
-    }, count
-
-
-def _best(word: str, same: Iterable[str], candidates: Iterable[str]) -> list[str]:
-    """The best suggestions: words that differ only in case, then the most similar; ties go to words
-    with the same letters, then to the first in the file."""
-    folded = word.casefold()
-    first: dict[str, str] = {}
-    for known in candidates:
-        first.setdefault(known.casefold(), known)
-    order = {known: number for number, known in enumerate(first)}
-
-    def far(known: str) -> tuple[float, bool, int]:
-        ratio = SequenceMatcher(None, known, folded).ratio()
-        return -ratio, sorted(known) != sorted(folded), order[known]
-
-    close = sorted(get_close_matches(folded, first, n=20, cutoff=0.6), key=far)
-    return list(dict.fromkeys([*same, *(first[known] for known in close)]))[:MOST_NEAR]
 
 
 def rows_of(table: Table, words: Sequence[str]) -> Table:

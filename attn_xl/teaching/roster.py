@@ -12,6 +12,7 @@ from typing import Any
 
 from attn_xl.errors import InputError
 from attn_xl.outputs import SPREADSHEETS
+from attn_xl.spreadsheets.addresses import unique
 from attn_xl.spreadsheets.book import read_book
 from attn_xl.spreadsheets.numerals import ErrorValue, as_text
 from attn_xl.spreadsheets.text_files import decoded, lines
@@ -26,12 +27,8 @@ IDS = (
 NAMES = ("name", "full name", "fullname", "student name", "student", "display name", "names")
 FIRST = ("first name", "firstname", "first", "given name", "given names", "forename", "vorname")
 LAST = ("last name", "lastname", "last", "surname", "family name", "nachname", "familienname")
-MOST_BYTES, MOST_ID = 80, 40
-"""UTF-8 bytes of a file name, and of the id in it: fits every file system."""
-MOST_CHARACTERS = 255
-ENDING = ".xlsx"
-_RESERVED = {"con", "prn", "aux", "nul", *(f"{d}{i}" for d in ("com", "lpt") for i in range(10))}
-_INVISIBLE = "\u115f\u1160\u3164\uffa0"  # category "letter", but blank
+MOST_LETTERS, MOST_CHARACTERS = 40, 255
+"""Letters of an id and of a name in the name of a file, and characters of each in the list."""
 
 Lines = Iterator[tuple[int, list[str]]]
 
@@ -163,48 +160,15 @@ def _text(path: Path, row: int, value: Any) -> str:
 
 
 def file_name(student: str, name: str, taken: set[str]) -> str:
-    """A file name that every system accepts and that is not yet taken, as `s017-Ada_Lovelace.xlsx`.
-
-    Letters and digits of all scripts are kept, Latin letters without accents; everything else becomes
-    `_`. The folded name is added to `taken`.
-    """
-    most = MOST_BYTES - len(ENDING)
-    parts = [_cut(_safe(student), MOST_ID), _safe(name)]
-    stem = _cut("-".join(filter(None, parts)), most) or "student"
-    if stem.casefold() in _RESERVED:
-        stem += "_"
-    own, number = stem, 1
-    while _folded(own) in taken:
-        number += 1
-        tail = f"_{number}"
-        own = _cut(stem, most - len(tail)) + tail
-    taken.add(_folded(own))
-    return own + ENDING
-
-
-def _folded(stem: str) -> str:
-    """A form that is equal for names that some file system treats as equal."""
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", stem).casefold())
+    """A file name that is not yet taken, as `s017-Ada_Lovelace.xlsx`: letters and digits of all scripts
+    are kept, everything else becomes `_`. The folded name is added to `taken`."""
+    parts = (_safe(text)[:MOST_LETTERS].strip("_-") for text in (student, name))
+    stem = unique("-".join(filter(None, parts)) or "student", taken)
+    taken.add(stem.casefold())
+    return f"{stem}.xlsx"
 
 
 def _safe(text: str) -> str:
-    kept = ""
-    for letter in unicodedata.normalize("NFC", text):
-        plain = "".join(
-            c for c in unicodedata.normalize("NFKD", letter) if not unicodedata.combining(c)
-        )
-        kind = unicodedata.category(letter)
-        if plain.isascii() and plain.isalnum():
-            kept += plain
-        elif letter in "-_" or ((kind[0] == "L" or kind == "Nd") and letter not in _INVISIBLE):
-            kept += letter
-        elif kind[0] == "M" and kept and not kept[-1].isascii():
-            kept += letter  # in some scripts, vowels are marks
-        elif kind[0] != "M":
-            kept += "_"
-    return unicodedata.normalize("NFC", re.sub("_+", "_", kept)).strip("_-")
-
-
-def _cut(text: str, most: int) -> str:
-    """The beginning of `text`, at most `most` bytes long."""
-    return text.encode()[:most].decode("utf-8", "ignore").rstrip("_-")
+    letters = unicodedata.normalize("NFC", text)
+    kept = (c if c == "-" or unicodedata.category(c)[0] in "LNM" else "_" for c in letters)
+    return re.sub("_+", "_", "".join(kept)).strip("_-")
