@@ -227,7 +227,7 @@ def _check_size(
 
 
 def foresees() -> bool:
-    """Whether matrices are created without being computed."""
+    """Whether only the shapes of matrices are wanted: they are created without being computed."""
     return _foreseen.get() is not None
 
 
@@ -245,11 +245,6 @@ def shapes_only() -> Iterator[bool]:
         yield outer is not None
     finally:
         _foreseen.reset(before)
-
-
-def foreseeing() -> bool:
-    """Whether only the shapes of matrices are wanted."""
-    return _foreseen.get() is not None
 
 
 def given(

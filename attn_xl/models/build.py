@@ -10,7 +10,7 @@ from typing import cast
 from attn_xl.errors import InputError, MissingWeightsError, NotFinite
 from attn_xl.graph.extent import HIDES
 from attn_xl.graph.loops import loops_in
-from attn_xl.graph.matrix import Matrix, foreseeing, shapes_only
+from attn_xl.graph.matrix import Matrix, foresees, shapes_only
 from attn_xl.graph.node import Graph, walk
 from attn_xl.graph.step import WHOLE, Scope
 from attn_xl.settings import (
@@ -181,7 +181,7 @@ def _enters(x: Matrix, end: Matrix) -> Matrix:
 def _about(tables: Tables, settings: Settings, graphs: Mapping[str, Graph]) -> str:
     """What of a model is formulas, and what all of it would take; nothing while only shapes are
     wanted."""
-    if foreseeing():
+    if foresees():
         return ""
     whole: int | None = None
     with suppress(InputError):  # a written workbook does not have the other weights

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attn_xl.errors import InputError
-from attn_xl.graph.matrix import Matrix, foreseeing, given_step
+from attn_xl.graph.matrix import Matrix, foresees, given_step
 from attn_xl.graph.node import inside
 from attn_xl.graph.step import WHOLE, Part
 from attn_xl.tables.survey import Table, Tables
@@ -163,7 +163,7 @@ class Vocabulary:
     def _values(self, table: Table, turned: bool) -> Numbers:
         """The vectors of the shown words, (v, d)."""
         shape = len(self._chosen) or table.shape[turned], table.shape[not turned]
-        if foreseeing():
+        if foresees():
             return np.broadcast_to(1.0, shape)
         values = table.values.T if turned else table.values
         return np.asarray(values[self._chosen] if self._chosen else values, np.float64)
@@ -187,7 +187,7 @@ class Vocabulary:
             places = {word: number for number, word in reversed([*enumerate(words)])}
             return [places[word] for word in there if word in places] or [0]
         most = min(int(self._shown.partition(":")[2]), len(words))
-        if foreseeing():
+        if foresees():
             return [*range(most)]
         bias = self._weights.row(steps.BIASES[steps.W_U], WHOLE, words)
         last = np.vstack(finals)
@@ -196,7 +196,7 @@ class Vocabulary:
 
     def _others(self, x: Matrix, table: Table, turned: bool, bias: Matrix | None, part: Part) -> Matrix:
         """The logarithm of the sum of the exponentials of all other words' logits, (n, 1)."""
-        if foreseeing():
+        if foresees():
             values = np.broadcast_to(1.0, (len(x.rows), 1))
         else:
             logits = self._logits(x.values, table, turned, bias)

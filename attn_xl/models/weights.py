@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from attn_xl.errors import InputError, MissingWeightsError
-from attn_xl.graph.matrix import Matrix, foreseeing, given_step
+from attn_xl.graph.matrix import Matrix, foresees, given_step
 from attn_xl.graph.node import inside
 from attn_xl.graph.step import WHOLE, Part, Step
 from attn_xl.tables.survey import Table, Tables
@@ -178,7 +178,7 @@ class SheetWeights(Weights):
         if matrix is None:
             if table is None:
                 self.made_up.add(step)
-            if table is not None and foreseeing():
+            if table is not None and foresees():
                 values = np.broadcast_to(1.0, table.shape)
             else:
                 values = table.values if table else self._made_up(step, name, len(rows), len(columns))

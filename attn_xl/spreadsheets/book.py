@@ -13,17 +13,10 @@ from attn_xl.errors import CallError, InputError
 from .addresses import MAX_COLUMNS, MAX_ROWS, address, split_address
 from .metadata import Marks
 from .numerals import NOT_STORED, OLE, ErrorValue, Grid, values
-from .ooxml import DAMAGED, content_of, damaged, unpacked
+from .ooxml import DAMAGED, content_of, unpacked
 from .text_files import check_size, decoded, is_text, read_text
 
 MOST_SPANNED = 10_000_000
-MOST_REPEATED = 2_000_000
-"""Cells of an OpenDocument sheet that are stored once and repeated."""
-_ODS_ROW = re.compile(rb"<table:table-row\b([^>]*[^/>])?>(.*?)</table:table-row>", re.DOTALL)
-_ODS_CELL = re.compile(rb"<table:table-cell\b([^>]*office:value[^>]*)>")
-_ODS_ROWS, _ODS_COLUMNS = (
-    re.compile(rb'table:number-%b-repeated="(\d{1,9})"' % each) for each in (b"rows", b"columns")
-)
 """Cells, filled or blank, that the sheets of a book may span; mostly filled sheets may span more."""
 
 # A cell whose formula has no stored value, or whose value is an error: calamine returns both as blank.
@@ -42,8 +35,6 @@ _ROW = re.compile(rb'<row[^>]*? r="(\d+)"')
 _PREFIXED_ROW = re.compile(rb'<\w+:row[^>]*? r="(\d+)"')
 _COLUMN = re.compile(rb' r="([A-Za-z]+)\d')
 _FAR_ROW = re.compile(rb' r="[A-Za-z]+(\d{5,})"')
-_STRINGS = "xl/sharedStrings.xml"
-_COUNT = re.compile(rb"ount\s*=\s*[\"']\s*\+?(\d+)")
 
 
 @dataclass(frozen=True)
@@ -109,17 +100,13 @@ def book_of(path: Path, content: bytes, encoding: str | None = None) -> Book:
 
 def _is_looked_at(part: str) -> bool:
     sheet = part.startswith("xl/worksheets/") and part.endswith(".xml")
-    return sheet or part in ("xl/workbook.xml", _STRINGS, "content.xml")
+    return sheet or part == "xl/workbook.xml"
 
 
 def _workbook(path: Path, shown: Path, content: bytes, parts: dict[str, bytes]) -> Book:
     if not content.startswith(b"PK"):
         return Book(shown, *values(path, shown, content), hides_formulas=True)
-    strings = parts.pop(_STRINGS, b"")
-    _check_repeated(shown, parts.pop("content.xml", b""))
     sheets = Marks(content).parts()
-    if _counts(strings) > max(len(strings), 1_000_000):
-        raise damaged(shown, "it declares more shared strings than it has")
     spanned = 0
     for part, xml in parts.items():
         if part != "xl/workbook.xml":
@@ -188,11 +175,6 @@ def _mark_missing(xml: bytes, grid: Grid, untrusted: bool) -> None:
             values[column - 1] = ErrorValue(found[1].decode()) if found[1] else NOT_STORED
 
 
-def _counts(strings: bytes) -> int:
-    """The number of shared strings the file declares; calamine allocates memory for that many."""
-    return max((int(digits[:20]) for digits in _COUNT.findall(strings)), default=0)
-
-
 def _check_span(path: Path, xml: bytes, before: int) -> int:
     """The number of cells the sheets span so far: `before` plus this sheet.
 
@@ -212,30 +194,6 @@ def _check_span(path: Path, xml: bytes, before: int) -> int:
             "rows and columns beyond the table and save the file."
         )
     return before + spanned
-
-
-def _check_repeated(path: Path, xml: bytes) -> None:
-    """Check how many numbers the rows and cells of an OpenDocument file repeat: calamine writes out
-    all of them.
-
-    Raises:
-        InputError: if they are too many.
-    """
-
-    def times(repeated: re.Pattern[bytes], attributes: bytes | None) -> int:
-        found = repeated.search(attributes or b"")
-        return int(found[1]) if found else 1
-
-    cells = 0
-    for row in _ODS_ROW.finditer(xml):
-        if b"-repeated" in row[0]:
-            wide = sum(times(_ODS_COLUMNS, cell[1]) for cell in _ODS_CELL.finditer(row[2]))
-            cells += wide * times(_ODS_ROWS, row[1])
-    if cells > MOST_REPEATED:
-        raise InputError(
-            f"{path}: repeats numbers in {cells:,} cells; at most {MOST_REPEATED:,} are read. Delete "
-            "the rows and columns beyond the table and save the file."
-        )
 
 
 def _place(cell: bytes) -> tuple[int, int]:

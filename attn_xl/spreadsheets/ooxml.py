@@ -7,8 +7,7 @@ import posixpath
 import sys
 import zipfile
 import zlib
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -163,16 +162,9 @@ def local(name: str) -> str:
     return name[name.rfind(" ") + 1 :]
 
 
-MOST_BYTES = 500_000_000
-"""Bytes of a file; an endless one is read no further."""
-MOST_PARTS = 10_000
 MOST_UNPACKED = 2_000_000_000
 """Bytes that all parts of a package may have together when unpacked."""
-MOST_TIMES, FROM = 100, 30_000_000
-"""Compression ratio and size in bytes: larger parts with a higher ratio are rejected. A sheet of zeros
-has a ratio of 13."""
 DAMAGED = (zipfile.BadZipFile, zlib.error, RuntimeError, ValueError, OSError, EOFError)
-_PIECE = 1 << 20
 
 
 def content_of(path: Path) -> bytes:
@@ -187,7 +179,7 @@ def content_of(path: Path) -> bytes:
         if standard and sys.stdin is None:
             raise OSError("it is closed")
         with nullcontext(sys.stdin.buffer) if standard else path.open("rb") as stream:
-            content = stream.read(MOST_BYTES + 1)
+            content = stream.read()
     except FileNotFoundError:
         raise no_such_file(path) from None
     except IsADirectoryError:
@@ -197,8 +189,6 @@ def content_of(path: Path) -> bytes:
         raise InputError(f"{shown}: cannot be read ({reason}).") from None
     if not content:
         raise InputError(f"{shown}: the file is empty.")
-    if len(content) > MOST_BYTES:
-        raise InputError(f"{shown}: has more than {MOST_BYTES // 1_000_000} MB. Use a smaller file.")
     return content
 
 
@@ -219,9 +209,7 @@ def damaged(path: Path, detail: str = "") -> InputError:
 def unpacked(
     path: Path, content: bytes, wanted: Callable[[str], bool] = lambda _: False
 ) -> dict[str, bytes]:
-    """Unpack every part of a package, checking its declared size, and return the wanted parts.
-
-    Later readers may rely on the sizes: a small file that unpacks to gigabytes is rejected here.
+    """Unpack every part of a package, and return the wanted ones.
 
     Args:
         path: the file, as error messages name it; content: its bytes.
@@ -236,22 +224,15 @@ def unpacked(
             entries = archive.infolist()
             _check_sizes(path, entries)
             for entry in entries:
-                pieces = _pieces(path, archive, entry)
+                part = _part(path, archive, entry)
                 if wanted(entry.filename):
-                    parts[entry.filename] = b"".join(pieces)
-                else:
-                    deque(pieces, 0)
+                    parts[entry.filename] = part
     except DAMAGED:
         raise damaged(path, "its list of parts cannot be read") from None
     return parts
 
 
 def _check_sizes(path: Path, entries: list[zipfile.ZipInfo]) -> None:
-    if len(entries) > MOST_PARTS:
-        raise InputError(
-            f"{path}: has {len(entries):,} parts; at most {MOST_PARTS:,} are read. Save it again in a "
-            "spreadsheet program."
-        )
     if sum(entry.file_size for entry in entries) > MOST_UNPACKED:
         raise InputError(
             f"{path}: is larger than {MOST_UNPACKED / 1e9:g} GB when unpacked. Delete the data you do "
@@ -263,24 +244,15 @@ def _check_sizes(path: Path, entries: list[zipfile.ZipInfo]) -> None:
                 f"{path}: is protected by a password. Open it in a spreadsheet program, remove the "
                 "password and save it."
             )
-        if entry.file_size > FROM and entry.file_size > MOST_TIMES * entry.compress_size:
-            raise InputError(
-                f"{path}: contains {entry.file_size / 1e6:.0f} MB compressed to "
-                f"{entry.compress_size / 1e6:.1f} MB, which no table does. Copy the table into a new "
-                "file."
-            )
 
 
-def _pieces(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[bytes]:
-    """Decompress a part in pieces, up to its declared size; `zipfile` compares its checksum."""
+def _part(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    """The bytes of a part, whose checksum `zipfile` compares."""
     try:
-        with archive.open(entry) as stream:
-            while piece := stream.read(_PIECE):
-                yield piece
+        return archive.read(entry)
     except DAMAGED:
-        raise damaged(
-            path, f"its part {shortened(entry.filename, 60)!r} is incomplete or corrupt"
-        ) from None
+        shown = shortened(entry.filename, 60)
+        raise damaged(path, f"its part {shown!r} is incomplete or corrupt") from None
 
 
 def _unreadable() -> tuple[type[BaseException], ...]:

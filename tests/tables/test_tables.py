@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import os
 import re
 import shlex
 import shutil
@@ -466,16 +467,12 @@ def test_a_range_of_a_file_without_tables() -> None:
         asked_ranges(Book(Path("none.npz"), {}), ["A1:C4"], {})
 
 
-@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no /dev/zero here")
-@pytest.mark.parametrize(("arguments", "said"), [
-    ("inspect - <&-", "standard input: cannot be read (it is closed)"),
-    ("inspect /dev/zero", "/dev/zero: has more than 500 MB"),
-])  # fmt: skip
-def test_a_closed_input_and_an_endless_one_are_one_line(arguments: str, said: str) -> None:
-    line = f"{shlex.quote(sys.executable)} -m attn_xl {arguments}"
+@pytest.mark.skipif(os.name == "nt", reason="closed as POSIX shells do")
+def test_a_closed_input_is_one_line() -> None:
+    line = f"{shlex.quote(sys.executable)} -m attn_xl inspect - <&-"
     done = subprocess.run(line, shell=True, capture_output=True, text=True)
     assert done.returncode == 1
-    assert re.fullmatch(rf"attn-xl: {re.escape(said)}.*\n", done.stderr), done.stderr[-300:]
+    assert done.stderr == "attn-xl: standard input: cannot be read (it is closed).\n"
 
 
 def test_a_file_called_like_weights_with_words_is_a_sentence(tmp_path: Path) -> None:
