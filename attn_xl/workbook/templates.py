@@ -6,23 +6,17 @@ import copyreg
 import io
 import os
 import pickle
-import sys
 from copy import copy
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from attn_xl.errors import CallError, InputError
-from attn_xl.spreadsheets.addresses import MAX_COLUMNS, MAX_ROWS
 from attn_xl.spreadsheets.ooxml import content_of, unpacked
 
 DEFAULT = "article"
 MATRIX = "Matrix"
 _STYLES = "xl/styles.xml"
-MOST_CELLS = 100_000
-"""Cells in one merged, linked or commented range: openpyxl creates every one of them."""
-LAST_ROW, LAST_COLUMN = 100_000, 1_000
-"""The last row and column that a template may use: the steps need room."""
 STYLES = (
     "attn title",
     "attn note",
@@ -107,18 +101,13 @@ def _pickled(path: Path, content: bytes) -> bytes:
 def _read_template(path: Path, content: bytes) -> Any:
     import warnings
 
-    from defusedxml.ElementTree import fromstring
     from openpyxl import load_workbook
 
-    parts = unpacked(path, content, lambda _: True) if content.startswith(b"PK") else {}
-    for part in parts.values():
-        _check_ranges(path, part)
+    parts = unpacked(path, content, _is_styles) if content.startswith(b"PK") else {}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             book = load_workbook(io.BytesIO(content), keep_links=False, data_only=True)
-        if book.loaded_theme:
-            fromstring(book.loaded_theme)  # it is written unchanged
     except (KeyboardInterrupt, MemoryError):
         raise
     except Exception:  # openpyxl raises many kinds of errors for damaged files
@@ -126,7 +115,6 @@ def _read_template(path: Path, content: bytes) -> Any:
             f"{path}: cannot be read as a template: it is damaged or not an .xlsx workbook. Open it in "
             "a spreadsheet program and save it again as .xlsx."
         ) from None
-    _check_places(path, book)
     own = all(style in book.named_styles for style in STYLES)
     if not own or MATRIX not in book.sheetnames:
         article = shipped()[DEFAULT]
@@ -180,53 +168,6 @@ def _looking_like(book: Any, ours: Any) -> Any:
             if cell.number_format != "General":
                 style.number_format = cell.number_format
     return ours
-
-
-def _check_ranges(path: Path, part: bytes) -> None:
-    """Refuse huge ranges: openpyxl creates every cell of a range, which could take all memory."""
-    from xml.etree.ElementTree import ParseError
-
-    from defusedxml import DefusedXmlException
-    from defusedxml.ElementTree import iterparse
-
-    try:
-        for _, element in iterparse(io.BytesIO(part), ("start",)):
-            if element.tag.rpartition("}")[2] in ("mergeCell", "hyperlink", "comment"):
-                _check_range(path, element.get("ref", ""))
-    except (ParseError, DefusedXmlException, ValueError, LookupError):
-        pass  # a picture; or openpyxl will say that it is damaged
-
-
-def _check_range(path: Path, cells: str) -> None:
-    from openpyxl.utils.cell import range_boundaries
-
-    try:
-        left, top, right, bottom = range_boundaries(cells)
-    except (ValueError, TypeError):
-        return
-    width = (right or MAX_COLUMNS) - (left or 1) + 1
-    height = (bottom or MAX_ROWS) - (top or 1) + 1
-    if width * height > MOST_CELLS:
-        raise InputError(
-            f"{path}: the template merges, links or comments {cells}, a range of {width * height:,} "
-            f"cells; the limit is {MOST_CELLS:,}. Undo that in a spreadsheet program and save the file."
-        )
-
-
-def _check_places(path: Path, book: Any) -> None:
-    for sheet in book.worksheets:
-        for (row, column), cell in sheet._cells.items():
-            if row > LAST_ROW or column > LAST_COLUMN:
-                raise InputError(
-                    f"{path}, sheet {sheet.title!r}: the template has a cell in row {row:,}, column "
-                    f"{column:,}; the limits are {LAST_ROW:,} rows and {LAST_COLUMN:,} columns. "
-                    "Delete the cells beyond them."
-                )
-            if isinstance(cell.value, (int, float)) and not abs(cell.value) <= sys.float_info.max:
-                raise InputError(
-                    f"{path}, sheet {sheet.title!r}, cell {cell.coordinate}: the template has a number "
-                    "that no spreadsheet can hold. Replace or delete it."
-                )
 
 
 def _keep_the_look(book: Any) -> None:

@@ -18,7 +18,6 @@ from conftest import SAMPLES, alike, table, thorough
 from judges import Editable, stored_formulas
 from openpyxl.styles import Font, PatternFill
 from python_calamine import CalamineWorkbook
-from test_tables import rewrite
 
 import attn_xl
 from attn_xl import Formulas, attend, read_tables
@@ -340,60 +339,6 @@ def test_long_words_widen_their_own_column_only(write: Write, make: Write) -> No
     assert widths[1] < widths[2] <= 14
     assert sheet.row_dimensions[4].height > 2 * 19
     assert sheet["L4"].alignment.wrap_text
-
-
-@pytest.mark.parametrize(
-    "element",
-    [
-        '<mergeCells><mergeCell ref="A1:XFD1048576"/></mergeCells>',
-        '<mergeCells><mergeCell ref="C1:Z99999"/></mergeCells>',
-        '<hyperlinks><hyperlink ref="B:B" location="Cover"/></hyperlinks>',
-        '<comments><comment ref="1:9"/></comments>',
-    ],
-)
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
-def test_a_template_that_names_too_many_cells_is_refused(
-    element: str, encoding: str, tmp_path: Path
-) -> None:
-    template = tmp_path / "much.xlsx"
-    with zipfile.ZipFile(shipped()["print"]) as source, zipfile.ZipFile(template, "w") as target:
-        for name in source.namelist():
-            part = source.read(name)
-            if name.startswith("xl/worksheets/sheet"):
-                text = re.sub(r"^<\?.*?\?>", "", part.decode()).replace(
-                    "</sheetData>", f"</sheetData>{element}"
-                )
-                part = f"<?xml version='1.0' encoding='{encoding}'?>{text}".encode(encoding)
-            target.writestr(name, part)
-    with pytest.raises(attn_xl.InputError, match=r"much\.xlsx: the template merges, links or comments"):
-        write_workbook(
-            attn_xl.attend(attn_xl.read_tables(SAMPLES / "politics.xlsx")),
-            tmp_path / "o.xlsx",
-            template=template,
-        )
-
-
-@pytest.mark.parametrize("cell", ["A100001", "ALM1"])
-def test_a_template_with_a_far_cell_is_refused(cell: str, write: Write, tmp_path: Path) -> None:
-    book = openpyxl.load_workbook(shipped()["print"])
-    book["Matrix"][cell] = 1
-    book.save(tmp_path / "far.xlsx")
-    with pytest.raises(
-        attn_xl.InputError, match=r"far\.xlsx, sheet 'Matrix': .* Delete the cells beyond"
-    ):
-        write(SAMPLES / "politics.xlsx", template=tmp_path / "far.xlsx")
-
-
-@pytest.mark.parametrize("number", ["1" + "0" * 400, "1e999", "-1e999"])
-def test_a_template_with_a_number_beyond_all_is_refused(
-    number: str, write: Write, tmp_path: Path
-) -> None:
-    cell = f'<row r="90"><c r="B90"><v>{number}</v></c></row></sheetData>'.encode()
-    template = tmp_path / "odd.xlsx"
-    template.write_bytes(shipped()["article"].read_bytes())
-    rewrite(template, "xl/worksheets/sheet1.xml", lambda xml: xml.replace(b"</sheetData>", cell))
-    with pytest.raises(attn_xl.InputError, match=r"odd\.xlsx, sheet 'Matrix', cell B90: .* can hold"):
-        write(SAMPLES / "politics.xlsx", template=template)
 
 
 def test_a_template_of_plain_cells_gives_its_look(write: Write, tmp_path: Path) -> None:
