@@ -335,11 +335,11 @@ def sentence_candidates(found: Sequence[Found]) -> list[Found]:
 
 def by_likelihood(found: Sequence[Found]) -> list[Found]:
     """Tables, those that are likely inputs first: factors of matrix products, then labelled tables,
-    then larger ones; results of formulas last."""
+    then larger ones; results of formulas and attention weights last."""
 
     def rank(f: Found) -> tuple[int, ...]:
         labels = sum(f.table.labelled) if f.table else 0
-        return bool(f.computed), not f.factor, -labels, -f.shape[0] * f.shape[1]
+        return bool(f.computed), _are_shares(f), not f.factor, -labels, -f.shape[0] * f.shape[1]
 
     return sorted(found, key=rank)
 

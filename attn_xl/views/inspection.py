@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
 from typing import Any
 
 from attn_xl.errors import AttnXlError
@@ -23,14 +21,13 @@ MOST_OTHERS = 30
 MOST_LINES = 60
 """Lines after which further sheets take one line each."""
 MOST_TRIED = 12
-_OPTION = re.compile(r"""--([a-z][a-z-]*) ("[^"]+"|'[^']+'|[^\s"',;]+(?:,[^\s"',;]+)*)""")
 Given = Mapping[str, Any]
 
 
 def commands(file: str, made: Survey, given: Given) -> list[str]:
     """The commands that convert a file, each tried: one if the file is unambiguous; otherwise one for
-    each sheet or attention that is unambiguous by itself or, failing that, one with the option that an
-    error names or with the likeliest table as the sentence."""
+    each sheet that is unambiguous by itself or, failing that, one with the likeliest table as the
+    sentence."""
     error = _fails_alone(made, {})
     if not error:
         ranges = [*_several(given.get("range", ())), *made.instead]
@@ -43,35 +40,14 @@ def commands(file: str, made: Survey, given: Given) -> list[str]:
         found = [options for options in alone[:MOST_TRIED] if not _fails(made, options, {})]
         if found:
             return [_command(file, options, {}) for options in found]
-    tried: list[tuple[Given, Given]] = [(given, {})]
-    for reading, settings in tried:
-        if len(tried) > MOST_TRIED:
-            break
-        error = error if reading is given and not settings else _fails(made, reading, settings)
-        for more in _named_options(error):
-            option = {**reading, **more[0]}, {**settings, **more[1]}
-            if option in tried:
-                continue
-            if not _fails(made, *option):
-                return [_command(file, *option)]
-            tried.append(option)
     for f in _doubtful(made)[:MOST_TRIED]:
-        option = {**given, "range": [*_several(given.get("range", ())), f.where]}, {}
+        option: tuple[Given, Given] = (
+            {**given, "range": [*_several(given.get("range", ())), f.where]},
+            {},
+        )
         if not _fails(made, *option):
             return [_command(file, *option)]
     return []
-
-
-def _named_options(error: str) -> Iterator[tuple[Given, Given]]:
-    """The options that an error proposes, as options that select tables and as settings."""
-    for match in _OPTION.finditer(error):
-        name, value = match[1].replace("-", "_"), match[2].strip("\"'").rstrip(".,;:)")
-        if name in ("range", "sheet", "without"):
-            yield {name: [value]}, {}
-        elif name == "words_in":
-            yield {name: value}, {}
-        elif name in {f.name for f in fields(Settings)}:
-            yield {}, {name: value}
 
 
 def _several(value: Any) -> list[Any]:

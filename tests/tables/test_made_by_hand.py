@@ -256,8 +256,8 @@ def test_labels_tell_the_weights_after_the_attention_that_formulas_compute(
 ) -> None:
     """The one option to add is named, and with it the block is that of the workbook."""
     end = encoder_block(tmp_path / "theirs.xlsx")
-    ((*_, option, value),) = proposed(tmp_path / "theirs.xlsx", capsys)
-    assert (option, value) == ("--model", "encoder")
+    assert run("inspect", str(tmp_path / "theirs.xlsx")) == 0
+    assert "--model encoder" in capsys.readouterr().out
     (graph,) = attn_xl.attend(attn_xl.read_tables(tmp_path / "theirs.xlsx"), model="encoder").values()
     np.testing.assert_allclose(graph["Enc1.Norm_2"].values, end, rtol=1e-9)
 
@@ -313,8 +313,8 @@ def test_typed_attention_weights_are_told_by_their_product(tmp_path: Path, capsy
 
 def test_attention_is_given_by_its_label_a_range_or_a_sheet(tmp_path: Path, capsys: Any) -> None:
     given(path := tmp_path / "given.xlsx")
-    ((*_, option, value),) = proposed(path, capsys)
-    assert (option, value) == ("--attention", "A")
+    assert run("inspect", str(path)) == 0
+    assert "give --attention A" in capsys.readouterr().out
     for more in ({}, {"range": "A=s!F2:H4"}, {"range": ["s!A2:D4", "A=s!F2:H4"]}):
         tables = attn_xl.read_tables(path, attention="A", **more)
         (graph,) = attn_xl.attend(tables, attention="A").values()
