@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from attn_xl.errors import InputError, TooLargeError
-from attn_xl.settings import LANGUAGE, Settings
+from attn_xl.settings import Settings
 
 from .convert import write_workbooks
 from .options import Force, Plain, Template, option, with_settings
@@ -89,37 +89,5 @@ def model(
     try:
         write_workbooks([folder], output, "attention", template, force, options, reading)
     except TooLargeError as error:
-        raise TooLargeError(_with_choice(str(error), folder, options, reading)) from None
-
-
-def _with_choice(error: str, folder: Path, options: dict[str, Any], reading: dict[str, Any]) -> str:
-    """An error about size, with a choice of layers and heads that fits."""
-    from attn_xl.models.build import foresee
-    from attn_xl.tables.read import read_tables
-    from attn_xl.workbook.write import check_sizes
-
-    tables = read_tables(folder, **reading)
-    whole = Settings.resolve(options, tables.settings, str(folder))
-    last = str(
-        (whole.live_layers or str(whole.layers - 1)).replace(",", " ").split()[-1].split("-")[-1]
-    )
-    choices: list[tuple[str, dict[str, Any]]] = [
-        (f"--layers {last}", {"live_layers": last}),
-        (f"--layers {last} --heads 0", {"live_layers": last, "live_heads": "0", "live_network": False}),
-    ]
-    if whole.vocabulary == "all" and whole.model.kind in LANGUAGE:
-        few = "top:50"
-        choices = [("--vocabulary top:50", {"vocabulary": few})] + [
-            (f"{text} --vocabulary {few}", {**change, "vocabulary": few}) for text, change in choices
-        ]
-    for text, change in choices:
-        settings = replace(whole, **change)
-        try:
-            foreseen = foresee(tables, settings)
-            check_sizes(foreseen, settings)
-        except InputError:
-            continue
-        numbers = sum(node.values.size for graph in foreseen.values() for node in graph.values())
-        fact = error.partition(". ")[0].partition(", more than")[0]
-        return f"{folder}: {fact}, more than fits. Choose less: {text} writes {numbers:,} numbers."
-    return error
+        less = "Write less of the model: --layers 0 --heads 0, or --vocabulary top:50."
+        raise TooLargeError(f"{error} {less}") from None

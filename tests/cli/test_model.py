@@ -105,11 +105,11 @@ def test_influence_begins_where_formulas_begin(run: Run, tmp_path: Path) -> None
     assert "Influence" in openpyxl.load_workbook(path).sheetnames
 
 
-def test_too_large_says_what_fits(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_large_says_what_to_omit(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("attn_xl.workbook.layout.place.MOST_CELLS", 20_000)
     error = run("model", TINY, "--text", TEXT, "-o", tmp_path / "m.xlsx", status=1)
     assert "the workbook would hold" in error
-    assert "--layers 1" in error
+    assert "Write less of the model: --layers 0" in error
     assert error.count("\n") == 1
     assert not (tmp_path / "m.xlsx").exists()
 
