@@ -4,9 +4,7 @@ result as the workbook that `attn-xl convert` writes."""
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +19,7 @@ from attn_xl.tables.read import book_of_objects, read_tables
 from attn_xl.tables.survey import Table, Tables, survey_book
 from attn_xl.workbook.templates import DEFAULT, find_template
 
-from .errors import AttnXlError, CallError, nearest, wrong_type
+from .errors import CallError, nearest, wrong_type
 from .outputs import check_ending, check_output, writing
 from .settings import Formulas, Settings
 
@@ -29,10 +27,6 @@ if TYPE_CHECKING:
     from attn_xl.tables.roles import WordsIn
     from attn_xl.workbook.filling.author import FilledBook
     from attn_xl.workbook.layout.layout import Layout
-
-
-_WITHOUT = re.compile(r"--without (\"[^\"]*\"|\S+?)(?=\.?(?:\s|$))")
-_OPTION = re.compile(r"(?<![^\s(])--([a-z]+(?:-[a-z]+)*)")
 
 
 def attend(
@@ -83,12 +77,11 @@ def attend(
     """
     if settings is not None and not isinstance(settings, Settings):
         raise wrong_type("settings", settings, "Settings, or options as keywords: attend(x, heads=2)")
-    with _options_as_keywords():
-        read = _tables(tables, words, dims)
-        if weights is not None:
-            read = _with_weights(read, weights)
-        resolved = _settings(options, read, settings)
-        return models.attend(read, resolved)
+    read = _tables(tables, words, dims)
+    if weights is not None:
+        read = _with_weights(read, weights)
+    resolved = _settings(options, read, settings)
+    return models.attend(read, resolved)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -140,18 +133,16 @@ def learn(
 
     Source: Goodfellow, Bengio, Courville, "Deep Learning" (2016), chapter 8.
     """
-    with _options_as_keywords():
-        read = _tables(tables, words, dims)
-        if labels is not None:
-            given = {
-                name: (text,) if isinstance(text, str) else tuple(text) for name, text in labels.items()
-            }
-            read = replace(read, labels=given)
+    read = _tables(tables, words, dims)
+    if labels is not None:
+        given = {
+            name: (text,) if isinstance(text, str) else tuple(text) for name, text in labels.items()
+        }
+        read = replace(read, labels=given)
     if settings is None:
         options.setdefault("steps", 20)
     computation = attend(read, settings, weights=weights, **options)
-    with _options_as_keywords():
-        return Learned(losses(computation), trained(computation), computation)
+    return Learned(losses(computation), trained(computation), computation)
 
 
 class TrainedModel:
@@ -209,23 +200,6 @@ def load_model(folder: str | os.PathLike[str]) -> TrainedModel:
     if not isinstance(folder, (str, os.PathLike)):
         raise wrong_type("folder", folder, "the path of a folder")
     return TrainedModel(Checkpoint(Path(folder)))
-
-
-@contextmanager
-def _options_as_keywords() -> Iterator[None]:
-    """A context in which errors spell options as in Python: `random_weights`, not
-    `--random-weights`."""
-    try:
-        yield
-    except AttnXlError as error:
-        text = str(error.args[0])
-        in_python = _WITHOUT.sub(
-            lambda found: f"read_tables(..., without={found[1].strip(chr(34))!r})", text
-        )
-        in_python = _OPTION.sub(lambda found: found[1].replace("-", "_"), in_python)
-        if in_python == text:
-            raise
-        raise type(error)(in_python) from None
 
 
 def _tables(what: Any, words: Any, dims: Any) -> Tables:
@@ -329,11 +303,10 @@ def fill(
         sources=(source,),
         instead="Pass overwrite=True to replace it, or name another file.",
     )
-    with _options_as_keywords():
-        Settings.check_call(options)
-        names = {name.strip().casefold(): step for name, step in (call or {}).items()}
-        read = None if tables is None else _tables(tables, None, None)
-        filled = fill_file(source, options, names, words_in, read)
+    Settings.check_call(options)
+    names = {name.strip().casefold(): step for name, step in (call or {}).items()}
+    read = None if tables is None else _tables(tables, None, None)
+    filled = fill_file(source, options, names, words_in, read)
     with writing(target) as temporary:
         temporary.write_bytes(filled.content)
     return filled
