@@ -105,7 +105,7 @@ def test_no_vector_without_a_request(make: Make) -> None:
     x = table(RNG.normal(size=(3, 4)).round(2), WORDS)
     (graph,) = attn_xl.attend(make({"s": x}), model="encoder", random_weights=1).values()
     assert not {"Pooled", "Pooler.Activated", "Unit"} & set(graph)
-    with pytest.raises(CallError, match="unit_length has no effect without pooling"):
+    with pytest.raises(CallError, match="unit-length has no effect without --pooling"):
         attn_xl.attend(make({"s": x}), model="encoder", random_weights=1, unit_length=True)
 
 

@@ -374,7 +374,7 @@ def test_long_runs_keep_the_same_curve(steps: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"rate": 1e200, "optimizer": "sgd"}, InputError, "in step 2. .* with rate 1 the loss falls"),
+        ({"rate": 1e200, "optimizer": "sgd"}, InputError, "in step 2. .* with --rate 1 the loss falls"),
         ({"rate": 1e200, "optimizer": "sgd", "live": 1}, InputError, "too large in step 2"),
         ({"steps": 0}, CallError, "steps is 0; learning takes at least 1 step"),
         ({"train": ", "}, CallError, "train: name the weights to learn. There are: W_Q, W_K"),
@@ -382,9 +382,9 @@ def test_long_runs_keep_the_same_curve(steps: int, tmp_path: Path) -> None:
         ({"train": "W_X"}, CallError, "train: there are no weights 'W_X'"),
         ({"steps": -1}, CallError, "takes a whole number from 0"),
         ({"rate": 0}, CallError, "takes a number above 0"),
-        ({"momentum": 0.5}, CallError, "has no effect without optimizer momentum"),
-        ({"decay": 0.5}, CallError, "has no effect without optimizer adamw"),
-        ({"influence": True}, CallError, "influence has no effect with steps"),
+        ({"momentum": 0.5}, CallError, "has no effect without --optimizer momentum"),
+        ({"decay": 0.5}, CallError, "has no effect without --optimizer adamw"),
+        ({"influence": True}, CallError, "--influence has no effect with --steps"),
     ],
 )
 def test_what_cannot_be_learned_is_said(options: Any, error: type[Exception], message: str) -> None:
@@ -446,7 +446,7 @@ def test_one_class_is_none_to_tell_apart() -> None:
 def test_what_enters_as_values_cannot_be_learned_from(choice: str, value: Any, make: Make) -> None:
     """The run was another one: later steps went on with the values of the first."""
     options = {"steps": 2, "heads": 2, "layers": 2, choice: value}
-    with pytest.raises(CallError, match=f"{choice} does not go with steps"):
+    with pytest.raises(CallError, match=f"--{choice.replace('_', '-')} does not go with --steps"):
         attn_xl.learn(make(language_model()), **options)  # type: ignore[arg-type]
 
 

@@ -203,7 +203,7 @@ def test_numbers_count_from_0(text: str, found: tuple[int, ...]) -> None:
         ({"live_layers": "2"}, "the model has layers 0 to 1"),
         ({"live_layers": "one"}, "it takes numbers and ranges, counted from 0"),
         ({"live_rows": "10"}, "rows 10: the text has rows 0 to 9"),
-        ({"live_rows": "1", "generate": 2}, "does not work with generate"),
+        ({"live_rows": "1", "generate": 2}, "does not work with --generate"),
         ({"live_layers": " "}, "it takes"),
         ({"live_heads": "1-4"}, "the model has heads 0 to 3"),
         ({"vocabulary": "top"}, "it takes all, used, or top: and a number"),

@@ -129,7 +129,7 @@ def test_a_classifier_may_decide_by_the_first_word_of_an_encoder(make: Make) -> 
     graph = graphs["pets"]
     assert np.array_equal(graph["Pooled"].values[0], graph["Enc2.Norm_2"].values[0])
     assert graph["W_C"].columns == ("animal", "device")
-    with pytest.raises(attn_xl.CallError, match="layers has no effect without backbone encoder"):
+    with pytest.raises(attn_xl.CallError, match="layers has no effect without --backbone encoder"):
         attn_xl.attend(make(classifier()), layers=2)
 
 

@@ -246,7 +246,7 @@ def test_the_names_of_weights_tell_the_number_of_heads(make: Any, tmp_path: Path
     path = make({"s": x, **{name: [[1, 0], [1, 1]] for name in names[1:]}}, "gap.xlsx")
     assert attn_xl.read_tables(path).settings == {}
     with pytest.raises(
-        attn_xl.InputError, match=r"weights of head 2, but no W_Q_1\. Add it, or give heads"
+        attn_xl.InputError, match=r"weights of head 2, but no W_Q_1\. Add it, or give --heads"
     ):
         attn_xl.attend(attn_xl.read_tables(path))
 
