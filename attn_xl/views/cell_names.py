@@ -14,10 +14,7 @@ from attn_xl.labelled import MOST_LISTED, unambiguous
 from attn_xl.models.computation import Computation
 from attn_xl.settings import OVERVIEW, SETTINGS
 from attn_xl.spreadsheets.addresses import Place, address, parse_place, quoted
-from attn_xl.text import shortened
-from attn_xl.workbook.layout.layout import LINK_ROW, NOTE_ROW, TITLE_ROW, Layout, Sheet
-from attn_xl.workbook.layout.page import Block
-from attn_xl.workbook.xlsx.rows import caption_above
+from attn_xl.workbook.layout.layout import Layout
 
 from .selection import SelectedMatrix, Steps, select
 
@@ -241,22 +238,13 @@ class CellNames:
             if there.like and (there.row, there.column) == (row, column):  # it repeats a number
                 block = next(one for one in self._layout.blocks.values() if one.name == there.like)
                 return Element(block.node, *there.shows)
-        if not sheet.blocks:
-            raise CallError(
-                f"{quoted(sheet.name)}!{address(row, column)} holds no number. {self._example(sheet)}"
-            )
-        numbers = ", ".join(f"{block.place.range} ({block.name})" for block in sheet.blocks)
+        repeated = (one for one in sheet.extras.cells if one.like)
+        example = [f"{address(one.row, one.column)} ({one.like})" for one in repeated][:1]
+        numbers = [f"{block.place.range} ({block.name})" for block in sheet.blocks] or example
+        where = f"The numbers are in {', '.join(numbers)}." if numbers else "The sheet has no numbers."
         raise CallError(
-            f"{quoted(sheet.name)}!{address(row, column)} holds {_content(sheet, row, column)}. "
-            f"The numbers are in {numbers}."
+            f"{quoted(sheet.name)}!{address(row, column)} holds no number of a matrix. {where}"
         )
-
-    def _example(self, sheet: Sheet) -> str:
-        """A cell of a sheet without matrices of its own that repeats a number."""
-        repeated = next((cell for cell in sheet.extras.cells if cell.like), None)
-        if repeated is None:
-            return "The sheet has no numbers."
-        return f"Try {address(repeated.row, repeated.column)} ({repeated.like})."
 
 
 def _labels(inside: str) -> list[_Label]:
@@ -282,32 +270,3 @@ def _places(label: str, labels: Sequence[str]) -> list[int]:
     """The indices of a label: exact matches or, if there are none, matches that ignore case."""
     same = [i for i, there in enumerate(labels) if there == label]
     return same or [i for i, there in enumerate(labels) if there.casefold() == label.casefold()]
-
-
-def _content(sheet: Sheet, row: int, column: int) -> str:
-    """The content, in words, of a cell that holds none of a sheet's numbers."""
-    for block in sheet.blocks:
-        label = _label_at(block, row, column)
-        if label:
-            return label
-    for cell in sheet.extras.cells:
-        if (cell.row, cell.column) == (row, column) and cell.formula:
-            return f"a note, ={shortened(cell.formula)}"
-    if row == LINK_ROW:
-        return "a link or nothing"
-    return (
-        {TITLE_ROW: "the title", NOTE_ROW: "the note"}.get(row, "nothing") if column == 1 else "nothing"
-    )
-
-
-def _label_at(block: Block, row: int, column: int) -> str:
-    place, node = block.place, block.node
-    across = place.column <= column <= place.last_column
-    if block.labelled and column == place.column - 1 and place.row <= row <= place.last_row:
-        return f"the label of the row {node.rows[row - place.row]!r}"
-    if block.headed and row == place.row - 1 and across:
-        return f"the label of the column {node.columns[column - place.column]!r}"
-    corner = (row, column) == (place.row - 1, place.column - 1)
-    if block.headed and block.labelled and block.caption and corner:
-        return f"the caption {block.caption!r}"
-    return f"the caption {block.caption!r}" if caption_above(block) == (row, column) else ""

@@ -342,20 +342,8 @@ REFUSALS = [
     ("Sotfmax[mouse, cat]", "no step 'Sotfmax'. Did you mean 'Softmax'?"),
     ("", "there is no step ''."),
     ("pets.d_k[1]", "pets.d_k is a single number: write pets.d_k."),
-    (
-        "pets.Softmax!N4",
-        "holds the label of the column 'and'. The numbers are in M5:Q9 (pets.Softmax),",
-    ),
-    ("pets.Softmax!D4", "holds the label of the column 'mouse'."),
-    ("pets.Softmax!a7", "pets.Softmax!A7 holds the label of the row 'cat'."),
-    ("pets.Softmax!A1", "holds the title."),
-    ("pets.Softmax!A2", "holds the note."),
-    ("pets.Softmax!A3", "holds a link or nothing."),
-    ("pets.Softmax!D3", "holds the caption 'e^(score - maximum)'."),
-    ("pets.Softmax!L4", "holds the caption 'Softmax'."),
-    ("pets.Softmax!K5", "holds nothing. The numbers are in"),
-    ("pets.Softmax!ZZ99", "holds nothing."),
-    ("pets.Sotfmax!C4", "no sheet 'pets.Sotfmax'. Did you mean 'pets.Softmax'?"),
+    ("pets.Softmax!N4", "holds no number of a matrix. The numbers are in M5:Q9 (pets.Softmax),"),
+    ("pets.Softmax!a7", "pets.Softmax!A7 holds no number of a matrix."),
     ("Overview!A1", "Overview!A1 holds "),
 ]
 
@@ -534,7 +522,7 @@ def test_what_is_played_with_is_explained(run: Callable[..., Run]) -> None:
     masked = run(MOUSE, "pets.Masked!C5", "--switches", "causal").out
     assert "= Scaled[mouse, and] + Mask[mouse, and]" in masked
     assert "Compare.Components[animal, 1st] = 0.633" in run(MOUSE, "Compare!B25").out
-    assert "pets.Softmax!S5 holds a note, =SUM(M5:Q5)." in run(MOUSE, "pets.Softmax!S5").err
+    assert "pets.Softmax!S5 holds no number of a matrix." in run(MOUSE, "pets.Softmax!S5").err
     assert "Settings has no numbers." in run(MOUSE, "Settings!B5").err
 
 
