@@ -127,13 +127,9 @@ def test_an_output_that_exists_is_refused_without_force(new: New) -> None:
         ),
         (["--words", "a", "--no-weights", "--d-k", "2"], "--d-k cannot be combined with --no-weights"),
         (["--words", "a", "--no-weights", "--d-v", "2"], "--d-v cannot be combined with --no-weights"),
-        (["--words", "a", "--dims", "16384", "--no-weights"], "a table of 16,384 columns"),
-        (["--words", "a", "--heads", "2", "--d-k", "8192"], "a table of 16,384 columns"),
-        (["--words", "a", "--d-v", "99999999"], "a table of 99,999,999 columns"),
-        (["--words", "a", "--dims", "9000"], "243,009,000 numbers"),
+        (["--words", "a", "--dims", "16384", "--no-weights"], "16,384 columns does not fit a sheet"),
+        (["--words", "a", "--dims", "9000"], "does not fit"),
         (["--words", "a " * 1_048_576, "--dims", "1"], "a table of 1,048,576 rows"),
-        (["--words", "x" * 32_768], "has 32,768 characters"),
-        (["--words", "🐭" * 16_384], "has 16,384 characters"),
     ],
 )
 def test_refusals(new: New, args: list[str], said: str) -> None:
