@@ -70,36 +70,6 @@ class Command(TyperCommand):
         formatter.write("\n".join([*lines, *wrapped(self.epilog or "")]) + "\n")
 
 
-class ModelsCommand(Command):
-    """A command whose `--models` takes several models."""
-
-    several = ("--models",)
-
-
-class LayersCommand(Command):
-    """A command whose `--layers`, `--heads` and `--rows` take several numbers."""
-
-    several = ("--layers", "--heads", "--rows")
-
-
-class WeightsCommand(Command):
-    """A command whose `--train` takes several weights."""
-
-    several = ("--train",)
-
-
-class WordsCommand(Command):
-    """A command whose `--words` takes several words, each as a separate value."""
-
-    several = ("--words",)
-
-
-class SentencesCommand(WordsCommand):
-    """A command whose `--words` takes several words as one sentence."""
-
-    joined = True
-
-
 def _left(parameter: Any) -> str:
     """An option or argument as the help page names it."""
     if parameter.param_type_name == "argument":
@@ -224,13 +194,14 @@ class ListedCommand:
 
     Attributes:
         module: the module of this folder with the command's function, if its name is another.
-        kind: the class of the command.
+        several, joined: see `Command`.
     """
 
     help: str
     example: str
     module: str = ""
-    kind: type[Command] = Command
+    several: tuple[str, ...] = ()
+    joined: bool = False
 
 
 COMMANDS = {
@@ -250,17 +221,17 @@ COMMANDS = {
     "learn": ListedCommand(
         "Train a model step by step, with every gradient.",
         "samples/learning.xlsx --steps 20 --rate 1",
-        kind=WeightsCommand,
+        several=("--train",),
     ),
     "compare": ListedCommand(
         "Compare models on the same sentences: how far each can see.",
         "samples/rnn.xlsx --models cnn rnn lstm gru attention",
-        kind=ModelsCommand,
+        several=("--models",),
     ),
     "model": ListedCommand(
         "Write a trained model and a text: BERT, GPT-2, Llama, ...",
         'samples/tiny-model --text "the cat chased the mouse and the"',
-        kind=LayersCommand,
+        several=("--layers", "--heads", "--rows"),
     ),
     "show": ListedCommand(
         "Print matrices in the terminal.",
@@ -285,12 +256,13 @@ COMMANDS = {
     "new": ListedCommand(
         "Write an input whose numbers are easy to compute with by hand.",
         '--words "the cat chased the mouse" --dims 4 --seed 7',
-        kind=SentencesCommand,
+        several=("--words",),
+        joined=True,
     ),
     "vectors": ListedCommand(
         "Pick words from GloVe, word2vec or fastText files.",
         'samples/vectors.txt --words "florida california truth" --pca 2',
-        kind=WordsCommand,
+        several=("--words",),
     ),
     "settings": ListedCommand(
         "List every setting, with its values.",
@@ -310,7 +282,7 @@ class Commands(TyperGroup):
     is converted."""
 
     def __init__(self, **attributes: Any) -> None:
-        listed = {name: entry.kind(name, help=entry.help) for name, entry in COMMANDS.items()}
+        listed = {name: Command(name, help=entry.help) for name, entry in COMMANDS.items()}
         super().__init__(**{**attributes, "commands": listed})
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
@@ -335,8 +307,9 @@ def load(name: str) -> Command:
     app = typer.Typer(add_completion=False, context_settings=SETTINGS)
     function = getattr(module, name)
     epilog = f"Example:  attn-xl {name} {entry.example}"
-    app.command(name, cls=entry.kind, help=entry.help, epilog=epilog)(function)
+    app.command(name, cls=Command, help=entry.help, epilog=epilog)(function)
     command = get_command(app)
     assert isinstance(command, Command)
     command.settings = getattr(function, "settings", {})
+    command.several, command.joined = entry.several, entry.joined
     return command
