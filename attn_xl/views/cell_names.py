@@ -5,7 +5,6 @@ refer to.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from attn_xl.errors import CallError, nearest
@@ -18,9 +17,7 @@ from attn_xl.workbook.layout.layout import Layout
 
 from .selection import SelectedMatrix, Steps, select
 
-_IN_QUOTES = re.compile(r'"((?:[^"]|"")*)"(?:#([0-9]{1,9}))?\s*(,|$)')
-_BARE = re.compile(r"([^,]*)(,|$)")
-_NUMBERED = re.compile(r"(.+)#([0-9]{1,9})")
+_LABEL = re.compile(r'\s*("(?:[^"]|"")*"(?:#[0-9]{1,9})?|[^,]*?)\s*(,|$)')
 _POSITION = re.compile(r"[0-9]{1,9}")
 MOST_TITLES = 12
 
@@ -31,14 +28,6 @@ class Element(NamedTuple):
     node: Node
     row: int
     column: int
-
-
-class _Label(NamedTuple):
-    """A row or column label as typed: `the#2`, `"a, b"`."""
-
-    text: str
-    literal: bool
-    number: int | None
 
 
 class CellNames:
@@ -178,42 +167,28 @@ class CellNames:
             self._index(column, node.columns, "column", one),
         )
 
-    def _index(self, label: _Label, labels: tuple[str, ...], what: str, one: SelectedMatrix) -> int:
-        """The index of the row or column that a label refers to."""
-        places = _places(label.text, labels)
-        number = label.number
-        if not places and not label.literal:
-            counted = _NUMBERED.fullmatch(label.text)
-            if counted and _places(counted[1], labels):
-                places, number = _places(counted[1], labels), int(counted[2])
-            elif _POSITION.fullmatch(label.text) and not any(map(_POSITION.fullmatch, labels)):
-                if 1 <= int(label.text) <= len(labels):
-                    return int(label.text) - 1
-                raise CallError(
-                    f"{one.title} has {what}s 1 to {len(labels)}, but no {what} {label.text}."
-                )
-        if not places:
-            hint = nearest(label.text, dict.fromkeys(labels))
-            if len(labels) > MOST_LISTED:
-                hint = f"{hint.partition('There are')[0]}There are {len(labels)} {what}s."
-            numbers = _POSITION.fullmatch(label.text) and not label.literal
-            why = (
-                f" (its {what}s are labelled by numbers, so a number is read as a label)"
-                if numbers
-                else ""
-            )
-            raise CallError(f"{one.title} has no {what} {label.text!r}{why}. {hint}")
-        if number is not None:
-            if 1 <= number <= len(places):
-                return places[number - 1]
-            raise CallError(
-                f"{one.title} has the {what} {labels[places[0]]!r} {len(places)} "
-                f"time{'s' * (len(places) > 1)}, so there is no {label.text}."
-            )
-        if len(places) > 1:
-            options = ", ".join(f"{self._all(labels)[i]} ({what} {i + 1})" for i in places)
-            raise CallError(f"{one.title} has several {what}s {label.text!r}. Choose one: {options}.")
-        return places[0]
+    def _index(self, label: str, labels: tuple[str, ...], what: str, one: SelectedMatrix) -> int:
+        """The index of the row or column that a label, a label with its number, `the#2`, or a position
+        refers to."""
+        bare = label[1:-1].replace('""', '"') if label[:1] == label[-1:] == '"' else label
+        names = self._all(labels)
+        for known, wanted in ((labels, bare), (names, label)):
+            same = [i for i, there in enumerate(known) if there == wanted]
+            folded = [i for i, there in enumerate(known) if there.casefold() == wanted.casefold()]
+            places = same or folded
+            if len(places) > 1:
+                options = ", ".join(f"{names[i]} ({what} {i + 1})" for i in places)
+                raise CallError(f"{one.title} has several {what}s {label!r}. Choose one: {options}.")
+            if places:
+                return places[0]
+        if _POSITION.fullmatch(label) and not any(map(_POSITION.fullmatch, labels)):
+            if 1 <= int(label) <= len(labels):
+                return int(label) - 1
+            raise CallError(f"{one.title} has {what}s 1 to {len(labels)}, but no {what} {label}.")
+        hint = nearest(label, names)
+        if len(labels) > MOST_LISTED:
+            hint = f"{hint.partition('There are')[0]}There are {len(labels)} {what}s."
+        raise CallError(f"{one.title} has no {what} {bare!r}. {hint}")
 
     def _at(self, text: str, address_given: Place) -> Element:
         """The number in a cell of the workbook that `convert` writes."""
@@ -247,26 +222,13 @@ class CellNames:
         )
 
 
-def _labels(inside: str) -> list[_Label]:
-    """The labels in the brackets."""
-    labels: list[_Label] = []
-    start = 0
+def _labels(inside: str) -> list[str]:
+    """The labels in the brackets, as they are typed."""
+    labels, at = [], 0
     while True:
-        start += len(inside[start:]) - len(inside[start:].lstrip())
-        part = _IN_QUOTES.match(inside, start)
-        if part:
-            number = int(part[2]) if part[2] else None
-            labels.append(_Label(part[1].replace('""', '"'), True, number))
-        else:
-            part = _BARE.match(inside, start)
-            assert part is not None
-            labels.append(_Label(part[1].strip(), False, None))
-        if not part[part.lastindex or 0]:
+        found = _LABEL.match(inside, at)
+        assert found is not None
+        labels.append(found[1])
+        if not found[2]:
             return labels
-        start = part.end()
-
-
-def _places(label: str, labels: Sequence[str]) -> list[int]:
-    """The indices of a label: exact matches or, if there are none, matches that ignore case."""
-    same = [i for i, there in enumerate(labels) if there == label]
-    return same or [i for i, there in enumerate(labels) if there.casefold() == label.casefold()]
+        at = found.end()

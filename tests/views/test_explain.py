@@ -335,7 +335,7 @@ REFUSALS = [
     ("pets.Softmax[mouse, cat", "the bracket is not closed"),
     ("pets.Softmax[mouse, cta]", "pets.Softmax has no column 'cta'. Did you mean 'cat'?"),
     ("pets.Softmax[mosue, cat]", "pets.Softmax has no row 'mosue'. Did you mean 'mouse'?"),
-    ("pets.Softmax[mouse#2, cat]", "has the row 'mouse' 1 time, so there is no mouse#2."),
+    ("pets.Softmax[mouse#2, cat]", "has no row 'mouse#2'. Did you mean 'mouse'?"),
     ("pets.Softmax[0, 1]", "pets.Softmax has rows 1 to 5, but no row 0."),
     ("pets.Softmax[1, 6]", "pets.Softmax has columns 1 to 5, but no column 6."),
     ("pets.Sotfmax[mouse, cat]", "no step 'pets.Sotfmax'. Did you mean 'pets.Softmax'?"),
@@ -359,8 +359,8 @@ def test_a_cell_that_there_is_not_is_refused(cell: str, said: str) -> None:
     "cell",
     [
         "pets.Softmax[mouse, cat]", "PETS.softmax[Mouse, CAT]", " pets.Softmax [ mouse ,cat ] ",
-        'pets.Softmax["mouse", "cat"]', "pets.Softmax[1, 3]", "pets.Softmax[mouse#1, 3]",
-        "pets.Softmax!O5", "'pets.Softmax'!$O$5", "PETS.SOFTMAX!o5", "pets.Softmax[\"mouse\"#1, cat]",
+        'pets.Softmax["mouse", "cat"]', "pets.Softmax[1, 3]",
+        "pets.Softmax!O5", "'pets.Softmax'!$O$5", "PETS.SOFTMAX!o5",
     ],
 )  # fmt: skip
 def test_ways_to_name_a_cell(cell: str) -> None:
@@ -405,13 +405,9 @@ def test_labels_that_repeat_or_hold_commas_and_brackets() -> None:
         explain(x, "X[x, THE]")
     with pytest.raises(CallError, match=r"has no row '4'. There are: the"):
         explain(x, 'X["4", x]')
-    with pytest.raises(
-        CallError, match=r"no row '4' \(its rows are labelled by numbers, so a number is read as a"
-    ):
-        explain(x, "X[4, x]")
     y = given(np.eye(3), ["0", "1", "2"], ["a", "b", "c"], "Y")
     assert explain(y, "Y[2, 3]").value == 1  # the row called 2, the third column
-    with pytest.raises(CallError, match=r"the row 'the' 2 times, so there is no the"):
+    with pytest.raises(CallError, match='Did you mean .*"the"#2'):
         explain(x, 'X["the"#3, x]')
     many = given(np.zeros((40, 2)), [f"w{i}" for i in range(40)], "ab", "X")
     with pytest.raises(CallError, match=r"Did you mean 'w39'\? There are 40 rows.$"):
