@@ -407,7 +407,7 @@ def test_labels_that_repeat_or_hold_commas_and_brackets() -> None:
         explain(x, 'X["4", x]')
     y = given(np.eye(3), ["0", "1", "2"], ["a", "b", "c"], "Y")
     assert explain(y, "Y[2, 3]").value == 1  # the row called 2, the third column
-    with pytest.raises(CallError, match='Did you mean .*"the"#2'):
+    with pytest.raises(CallError, match=r'Did you mean .*"the"#2'):
         explain(x, 'X["the"#3, x]')
     many = given(np.zeros((40, 2)), [f"w{i}" for i in range(40)], "ab", "X")
     with pytest.raises(CallError, match=r"Did you mean 'w39'\? There are 40 rows.$"):
