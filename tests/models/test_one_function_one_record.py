@@ -1,5 +1,5 @@
-"""A new attention variant is one function and one record: its workbook, canvas, explanation, lesson and
-grading come with them, without any other change.
+"""A new attention variant is one function and one record, those of the page on architecture: its
+workbook, canvas, explanation, lesson and grading come with them, without any other change.
 
 The variant: each score is lowered by a slope times the distance of the two words, as in Press, Smith,
 Lewis, "Train Short, Test Long: Attention with Linear Biases" (2022).
@@ -7,25 +7,26 @@ Lewis, "Train Short, Test Long: Attention with Linear Biases" (2022).
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, verify
+from conftest import ROOT, SAMPLES, verify
 
 import attn_xl
 from attn_xl import settings
 from attn_xl.cli.main import main
-from attn_xl.graph.matrix import Matrix, given_step
-from attn_xl.graph.step import Recipe, Step
-from attn_xl.models import steps
+from attn_xl.graph.functions import column_sum, row_sum
+from attn_xl.graph.gradients import gradients
+from attn_xl.graph.matrix import given
 from attn_xl.models.build import attend
-from attn_xl.models.run import BUILDERS, Run, add_model
-from attn_xl.models.softmax import softmax
-from attn_xl.settings import Model, Settings
+from attn_xl.models.run import BUILDERS
+from attn_xl.settings import Settings
 from attn_xl.teaching.grading.grade_file import Submission, grade_one
 from attn_xl.teaching.grading.grades import Status
 from attn_xl.teaching.lessons.blanks import Lesson
@@ -33,39 +34,40 @@ from attn_xl.teaching.lessons.lesson import write_lesson
 from attn_xl.views.explanation import explain
 from attn_xl.workbook.write import write_workbook
 
-SLOPE = 0.5
-NEARER = Step(
-    "Nearer",
-    note="The scores, lowered by the distance of the two words. Compare with the scores of a row.",
-    purpose="Words that stand near count for more, as voices in a room do.",
-    question="which word loses most in the row of {word}: {words}?",
-    recipe=Recipe(
-        do="Subtract half of the distance between the two words from the number of {a}.",
-        hint="Common mistake: adding in place of subtracting.",
-    ),
-)
-DISTANCES = Step("Distances", "How far apart two words stand. Change one and watch.", role="input")
-
-
-def near_attention(run: Run, x: Matrix) -> Matrix:
-    """softmax(x xᵀ - slope · distance) x, for a sentence (n, d)."""
-    places = np.arange(len(x.rows))
-    distances = given_step(np.abs(places[:, None] - places), x.rows, x.rows, DISTANCES)
-    scores = (x @ x.T).as_step(steps.SCORES)
-    nearer = (scores - SLOPE * distances).as_step(NEARER)
-    return (softmax(nearer).as_step(steps.SOFTMAX) @ x).as_step(steps.OUTPUT)
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module", autouse=True)
-def near() -> Iterator[Model]:
-    model = add_model("near", near_attention)
-    yield model
-    del BUILDERS[model], settings._ADDED["near"], settings._KINDS[model]
+def page() -> Iterator[dict[str, Any]]:
+    """The names that the code of the page on architecture defines."""
+    names: dict[str, Any] = {}
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    exec(code, names)
+    yield names
+    del BUILDERS[names["near"]], settings._ADDED["near"], settings._KINDS[names["near"]]
+
+
+def test_the_page_names_modules_that_are_there() -> None:
+    named = re.findall(r"^\| `([a-z/_]+\.py)` \|", PAGE, re.MULTILINE)
+    assert len(named) == 8
+    assert all((ROOT / "attn_xl" / module).is_file() for module in named)
+
+
+def test_its_operation(page: dict[str, Any]) -> None:
+    """Its numbers, its formulas and its derivative, which is compared with a central difference."""
+    softplus, numbers = page["softplus"], np.array([[-2.0, 0.0], [0.5, 3.0]])
+    x = given(numbers, "ab", "cd", "X")
+    assert np.allclose(softplus(x).values, np.log1p(np.exp(numbers)), atol=1e-12)
+    assert softplus(x).words == "softplus(X)"
+    total = column_sum(row_sum(softplus(x)))
+    (slope,) = gradients(total, [x])
+    nudged = (np.log1p(np.exp(numbers + h)) for h in (1e-6, -1e-6))
+    assert np.allclose(slope.values, np.subtract(*nudged) / 2e-6, atol=1e-8)
 
 
 def test_its_numbers() -> None:
     x = attn_xl.read_tables(SAMPLES / "politics.xlsx").sentences["politics"].values
-    scores = x @ x.T - SLOPE * np.abs(np.subtract.outer(*2 * [np.arange(len(x))]))
+    scores = x @ x.T - 0.5 * np.abs(np.subtract.outer(*2 * [np.arange(len(x))]))
     shares = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
     graph = attn_xl.attend(SAMPLES / "politics.xlsx", model="near")["politics"]  # type: ignore[call-arg]
     assert np.allclose(graph["Output"].values, shares @ x, atol=1e-12)
@@ -73,7 +75,9 @@ def test_its_numbers() -> None:
 
 @pytest.mark.parametrize("layout", ["sheets", "canvas"])
 @pytest.mark.parametrize("formulas", ["cell", "array"])
-def test_its_workbook_and_canvas(layout: str, formulas: str, tmp_path: Path) -> None:
+def test_its_workbook_and_canvas(
+    layout: str, formulas: str, tmp_path: Path, page: dict[str, Any]
+) -> None:
     path = tmp_path / "near.xlsx"
     settings = Settings(model="near", layout=layout, formulas=formulas)  # type: ignore[arg-type]
     tables = attn_xl.read_tables(SAMPLES / "politics.xlsx")
@@ -82,14 +86,14 @@ def test_its_workbook_and_canvas(layout: str, formulas: str, tmp_path: Path) -> 
     book = openpyxl.load_workbook(path)
     assert {"Distances", "Nearer"} <= set(book.defined_names)
     if layout == "sheets":
-        assert book["Nearer"]["A2"].value == NEARER.note
+        assert book["Nearer"]["A2"].value == page["NEARER"].note
 
 
-def test_its_explanation() -> None:
+def test_its_explanation(page: dict[str, Any]) -> None:
     computation = attn_xl.attend(SAMPLES / "politics.xlsx", model="near")  # type: ignore[call-arg]
     row, column = computation["politics"]["Nearer"].rows[:2]
     why = explain(computation, f"Nearer[{row}, {column}]")
-    assert why.note == NEARER.note
+    assert why.note == page["NEARER"].note
     assert "0.5" in why.numbers
 
 
