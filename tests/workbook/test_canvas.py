@@ -365,3 +365,12 @@ def test_a_word_keeps_its_row_where_a_sentence_fits_a_page(write: Write) -> None
         places = [book.defined_names[f"{sentence}.{name}"].attr_text for name in names]
         assert len({re.findall(r"\d+", place.partition("!")[2])[0] for place in places}) == 1
     assert book[CANVAS].page_setup.fitToHeight == 1  # both on one page
+
+
+def test_arrows_stand_in_the_middle_and_corners_have_names(write: Write) -> None:
+    book = openpyxl.load_workbook(write(SAMPLES / "mouse.xlsx"))
+    signs = [cell for row in book[CANVAS].iter_rows() for cell in row if cell.value in ("→", "↓")]
+    assert len(signs) > 10
+    assert {cell.alignment.horizontal for cell in signs} == {"center"}
+    for name, corner in {"Input": "A4", "Scores": "A4", "Softmax": "L4", "Output": "A4"}.items():
+        assert book[f"pets.{name}"][corner].value == name
