@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import Literal, TextIO
+from typing import TextIO
 
 from rich import box
-from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
@@ -309,7 +308,8 @@ def _cells(found: Sequence[Graded]) -> Sheet:
     return Sheet(CELLS, CELLS, "", "Cells that are not right", note, (), extras)
 
 
-MOST_STEPS, LEAST_REMARK = 10, 24
+LEAST_REMARK, MOST_REMARK = 24, 120
+"""Characters of the remarks on a terminal."""
 
 
 def grades_csv(found: Sequence[Graded]) -> str:
@@ -333,56 +333,38 @@ def grades_csv(found: Sequence[Graded]) -> str:
 
 def print_grades(found: Sequence[Graded], file: TextIO | None = None) -> None:
     """Print the table of grades: fitted to the terminal, or in full as plain text elsewhere."""
-    file = file or sys.stdout
-    console = console_on(file)
-    steps = steps_of(found)
+    console, steps = console_on(file or sys.stdout), steps_of(found)
     if not console.is_terminal:
         console.width = 10_000
-        print_unpadded(console, [_table(found, steps, None)])
+        print_unpadded(console, [_table(found, steps)])
         return
-    shown = steps
-    while shown and _needed(found, shown) + LEAST_REMARK > console.width:
-        shown = shown[:-1]
-    if len(shown) < len(steps):
-        shown = []
-    room = console.width - _needed(found, shown)
-    console.print(_table(found, shown, max(LEAST_REMARK, room)))
-    if shown != steps:
+    table = _table(found, steps, fitted=True)
+    fits = console.measure(table).minimum <= console.width
+    console.print(table if fits else _table(found, [], fitted=True))
+    if not fits:
         console.print(Text("The points for each step are in the workbook.", "dim"))
-
-
-def _needed(found: Sequence[Graded], steps: Sequence[str]) -> int:
-    """The width of the table without its remarks."""
-    widths = [max(map(cell_len, ["id", *(one.id for one in found)]))]
-    widths.append(max(map(cell_len, ["name", *(_who(one) for one in found)])))
-    widths += [7, *(max(5, len(step)) for step in steps)]
-    return sum(width + 2 for width in widths) + 2
 
 
 def _who(one: Graded) -> str:
     return one.name or one.file
 
 
-def _table(found: Sequence[Graded], steps: Sequence[str], room: int | None) -> Table:
-    table = Table(box=box.SIMPLE_HEAD if room else None, pad_edge=False, padding=(0, 2, 0, 0))
+def _table(found: Sequence[Graded], steps: Sequence[str], *, fitted: bool = False) -> Table:
+    table = Table(box=box.SIMPLE_HEAD if fitted else None, pad_edge=False, padding=(0, 2, 0, 0))
     for head in ("id", "name"):
         table.add_column(head, no_wrap=True)
-    table.add_column("total", justify="right", no_wrap=True)
-    for step in steps:
-        table.add_column(step, justify="right", no_wrap=True)
-    overflow: Literal["fold", "ellipsis"] = "fold" if room is None else "ellipsis"
-    table.add_column("remarks", no_wrap=room is None, overflow=overflow, max_width=room,
-                     style="dim" if room else "")  # fmt: skip
+    for head in ("total", *steps):
+        table.add_column(head, justify="right", no_wrap=True)
+    style = "dim" if fitted else ""
+    table.add_column("remarks", no_wrap=not fitted, style=style, min_width=LEAST_REMARK)
     for one in found:
         remarks = " ".join(one.remarks)
-        if room is not None:
-            remarks = shortened(remarks, 3 * room)
         cells = [Text(one.id), Text(_who(one)), _total(one)]
         cells += [
             Text(f"{one.steps[step][0]}/{one.steps[step][1]}" if step in one.steps else "")
             for step in steps
         ]
-        table.add_row(*cells, Text(remarks))
+        table.add_row(*cells, Text(shortened(remarks, MOST_REMARK) if fitted else remarks))
     return table
 
 
