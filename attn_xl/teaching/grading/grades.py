@@ -6,7 +6,7 @@ import csv
 import io
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from typing import TextIO
@@ -338,9 +338,10 @@ def print_grades(found: Sequence[Graded], file: TextIO | None = None) -> None:
         console.width = 10_000
         print_unpadded(console, [_table(found, steps)])
         return
-    table = _table(found, steps, fitted=True)
-    fits = console.measure(table).minimum <= console.width
-    console.print(table if fits else _table(found, [], fitted=True))
+    bare = _table([replace(one, remarks=()) for one in found], steps, fitted=True)
+    needed = console.measure(bare, options=console.options.update(max_width=10_000)).maximum
+    fits = needed <= console.width
+    console.print(_table(found, steps if fits else [], fitted=True))
     if not fits:
         console.print(Text("The points for each step are in the workbook.", "dim"))
 
