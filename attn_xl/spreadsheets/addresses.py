@@ -231,6 +231,12 @@ class Place:
     def last_column(self) -> int:
         return self.column + self.columns - 1
 
+    def overlaps(self, b: Place) -> bool:
+        return (
+            self.sheet == b.sheet and self.row <= b.last_row and b.row <= self.last_row
+            and self.column <= b.last_column and b.column <= self.last_column
+        )  # fmt: skip
+
     @property
     def range(self) -> str:
         """`B5:D8`"""

@@ -252,7 +252,10 @@ def _with_roles(asked: Sequence[Found], roles: Sequence[Found]) -> list[Found]:
         found.append(f)
     places = [f.place for f in asked]
     names = {f.name for f in asked if f.use == "weights"}
-    return [*found, *(r for r in roles if r.name not in names and not _overlaps(r.place, places))]
+    return [
+        *found,
+        *(r for r in roles if r.name not in names and not any(map(r.place.overlaps, places))),
+    ]
 
 
 def _titled(f: Found, titles: Sequence[str], crops: Places) -> Found:
@@ -541,13 +544,3 @@ def _is_at(area: Area, f: Found) -> bool:
     ends_there = (bottom, right) == (place.last_row, place.last_column)
     inner = f.numbers.partition(":")[0]
     return ends_there and ((top, left) == (place.row, place.column) or address(top, left) == inner)
-
-
-def _overlaps(place: Place, taken: Sequence[Place]) -> bool:
-    return any(
-        place.row <= t.last_row
-        and t.row <= place.last_row
-        and place.column <= t.last_column
-        and t.column <= place.last_column
-        for t in taken
-    )

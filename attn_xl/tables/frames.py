@@ -461,7 +461,7 @@ def candidates(
                 continue
             away = distance(title, row, column, rows, columns)
             place = Place(title.sheet, row, column, rows, columns)
-            if away is None or any(_overlap(place, other) for other in taken):
+            if away is None or any(map(place.overlaps, taken)):
                 continue
             if is_label(cells, title, row, column, rows, columns):
                 continue
@@ -492,16 +492,6 @@ def _outright(cells: Page, title: Title, shape: Shape, turned: bool) -> list[Can
             "there is a text in them. Move it, or the tag."
         )
     return [Candidate(place, turned, OUTRIGHT, 0, True, ())]
-
-
-def _overlap(a: Place, b: Place) -> bool:
-    return (
-        a.sheet == b.sheet
-        and a.row <= b.last_row
-        and b.row <= a.last_row
-        and a.column <= b.last_column
-        and b.column <= a.last_column
-    )
 
 
 def _clear(cells: Page, title: Title, row: int, column: int, columns: int) -> bool:

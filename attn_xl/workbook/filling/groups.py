@@ -441,11 +441,6 @@ def _in_layers(graph: Graph, step: str) -> list[str]:
     return same or [name for name, own in alone.items() if re.sub(r"_\d+$", "", own) == step]
 
 
-def _meets(a: Place, b: Place) -> bool:
-    rows = a.row <= b.last_row and b.row <= a.last_row
-    return a.sheet == b.sheet and rows and a.column <= b.last_column and b.column <= a.last_column
-
-
 def _labels(place: Place, title: Title) -> bool:
     """Whether a text stands where the labels of a frame's rows and columns do."""
     above = title.row == place.row - 1 and place.column <= title.column <= place.last_column
@@ -454,7 +449,7 @@ def _labels(place: Place, title: Title) -> bool:
 
 
 def _meets_one(place: Place, taken: Iterable[Place]) -> bool:
-    return any(_meets(place, other) for other in taken)
+    return any(place.overlaps(other) for other in taken)
 
 
 def _by_rhythm(made: Assigned, pages: Mapping[str, Page]) -> None:
