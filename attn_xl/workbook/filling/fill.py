@@ -426,15 +426,13 @@ def _fill_group(sentence: Sentence, filling: Filling) -> None:
             sheet = sentence.sheets[frame.place.sheet]
             blank = sentence.blank(frame)
             cells = filling.cells.setdefault(sheet.name, {})
-            count = 0
+            before = len(cells)
             closed = _closed(sheet, frame.place) if blank.any() else ""
             if closed:
                 filling.closed.append(f"{frame.where}: {frame.step} is not filled in: {closed}.")
             else:
-                for cell, filled in sentence.formulas(node, frame, blank):
-                    cells[cell] = filled
-                    count += 1
-            filling.frames.append((sentence.group, frame, count))
+                cells.update(sentence.formulas(node, frame, blank))
+            filling.frames.append((sentence.group, frame, len(cells) - before))
             if not sentence.anew:
                 filling.differs += _differences(sentence, node, frame, sheet)
 
