@@ -505,5 +505,6 @@ if __name__ == "__main__":
     make("politics", POLITICS)
     for name, sheets in VARIANTS.items():
         make(name, sheets)
-    write_tables(pleasant([["the", "cat", "chased", "the", "mouse"]], 4, seed=7), HERE / "by-hand.xlsx")
+    words = ["the", "cat", "chased", "the", "mouse"]
+    write_tables(pleasant([words], 4, seed=13), HERE / "by-hand.xlsx")
     (HERE / "class.csv").write_text(CLASS, encoding="utf-8")

@@ -174,7 +174,7 @@ def _faults(tables: Tables) -> float:
             )
             faults += 1 - len(seen) / len(set(node.columns))
         elif node.is_step(steps.SCORES):
-            faults += 2 * float(np.mean(values > MOST_SCORE))
+            faults += 2 * float(np.mean(values > MOST_SCORE)) + float(values.max() > MOST_SCORE)
         elif node.is_step(steps.QUERIES, steps.KEYS, steps.VALUES):
             faults += float(np.mean(values > MOST_VALUE)) + float(np.mean(~values.any(axis=0)))
             faults += 1 - min(different, len(np.unique(node.values, axis=0))) / different

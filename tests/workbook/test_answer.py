@@ -82,7 +82,7 @@ def first_sheet(path: Path) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("sample", "finding", "shows"),
     [
-        ("by-hand", "chased: with mouse it becomes ", ["Softmax"]),  # not the first `the`
+        ("by-hand", "cat: with mouse it becomes ", ["Softmax"]),  # not the first `the`
         ("multi-head", "the (1): with chased it becomes o2 2.72 > o3 2.02", ["Softmax_1", "Softmax_2"]),
         ("language-model", "after the (4) comes mouse 0.6 > cat 0.31", ["next", "p"]),
         ("encoder-decoder", "<start>: with ", ["Dec1.Cross.Softmax_1", "cat"]),
@@ -100,6 +100,14 @@ def test_every_model_opens_on_its_answer(
     cells = first_sheet(tmp_path / "w.xlsx")
     assert str(cells["A4"]).startswith(finding or "")
     assert set(shows) <= {str(value) for value in cells.values()}
+
+
+def test_a_finding_names_both_of_two_equal_numbers(tmp_path: Path) -> None:
+    words = table(np.array([[2, 0, 2], [2, 1, 2]]), ["x", "y"])
+    source = make_input(tmp_path / "in.xlsx", {"s": words})
+    written(source, tmp_path / "w.xlsx")
+    verify(tmp_path / "w.xlsx")
+    assert first_sheet(tmp_path / "w.xlsx")["A4"].endswith("it becomes d1 2 ≈ d3 2")
 
 
 def test_a_head_and_a_sentence_can_be_chosen(tmp_path: Path) -> None:

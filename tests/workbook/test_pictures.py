@@ -137,8 +137,8 @@ def test_whole_numbers_are_shown_as_whole_numbers(tmp_path: Path) -> None:
     book = openpyxl.load_workbook(path)
     for name in ("Input", "W_Q", "Q", "Scores"):
         assert book[name]["B5"].number_format == "General", name
-    for name in ("Scaled", "Softmax", "Output"):
-        assert book[name]["B5"].number_format == "0.000", name
+    for name, cell in (("Scaled", "B5"), ("Softmax", "H5"), ("Output", "B5")):
+        assert book[name][cell].number_format == "0.000", name
     assert run("convert", SAMPLES / "by-hand.xlsx", "-o", path, "--force", "--decimals", 2) == 0
     assert openpyxl.load_workbook(path)["Scores"]["B5"].number_format == "0.00"
 

@@ -606,7 +606,7 @@ class _Drawing:
         group = self._by_sentence([_said(name) for name in self._view.groups])
         options = {"word": Option(word.value, self._word), "group": group}
         last, node = ends[-1], self._now(panels[-1]).node
-        largest = "{name1} {number1}" + " > {name2} {number2}" * (last.values.columns > 1)
+        largest = "{name1} {number1}" + " {than} {name2} {number2}" * (last.values.columns > 1)
         looks = [end for panel, end in zip(panels, ends) if panel.kind == "share" and end is not last]
         if panels[-1].kind == "change":
             what = "{word}: looks at {other} {number0} before learning, {number1} after"
@@ -638,6 +638,10 @@ class _Drawing:
         for k in (1, 2):
             if f"{{name{k}}}" in what:
                 options[f"name{k}"], options[f"number{k}"] = _nth(last, k)
+        if "{than}" in what:
+            first, second = options["number1"], options["number2"]
+            than = f'IF({first.formula}={second.formula},"≈",">")'
+            options["than"] = Option("≈" if first.value == second.value else ">", than)
         text = what.format(**{name: option.value for name, option in options.items()})
         return Option(text, formula_of_text(what, **{name: o.formula for name, o in options.items()}))
 
@@ -720,13 +724,21 @@ def _position(word: str, labels: Place, words: Sequence[str]) -> str:
 
 
 def _nth(end: Series, k: int) -> tuple[Option, Option]:
-    """The name of the k-th largest number, and this number with two decimals."""
+    """The name of the largest or second largest number, and this number with two decimals; the second
+    of two equal ones is the last."""
     numbers = [number or 0.0 for number in end.numbers]
     value = sorted(numbers, reverse=True)[k - 1]
-    nth = f"LARGE({fixed(end.values.range)},{k})"
-    name = f"INDEX({fixed(end.labels.range)},1,MATCH({nth},{fixed(end.values.range)},0))"
-    text = str(end.names[numbers.index(value)])
-    return Option(text, name), Option(rounded(value), f"ROUND({nth},2)+0")  # no -0
+    values, at = fixed(end.values.range), numbers.index(value)
+    nth = f"LARGE({values},{k})"
+    place = f"MATCH({nth},{values},0)"
+    if k > 1:
+        if value == max(numbers):
+            at = len(numbers) - 1 - numbers[::-1].index(value)
+        equal = f'({values}<>"")*({values}={nth})*COLUMN({values})'  # a blank cell equals 0
+        last = f"SUMPRODUCT(LARGE({equal},1))-{end.values.column - 1}"
+        place = f"IF({nth}=MAX({values}),{last},{place})"
+    name = f"INDEX({fixed(end.labels.range)},1,{place})"
+    return Option(str(end.names[at]), name), Option(rounded(value), f"ROUND({nth},2)+0")  # no -0
 
 
 def rounded(value: float) -> str:
