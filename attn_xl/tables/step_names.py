@@ -12,13 +12,14 @@ SPELLINGS = {
     "Q": "q query queries",
     "K": "k key keys",
     "V": "v value values",
-    "Scores": "scores score s rawscores rawscore attentionscores attentionscore similarityscores "
-    "similarities dotproducts qk^t k^tq matmul1",
-    "Scaled": "scaled scaledscores scaledscore ss scaledattentionscores scaleddotproducts",
+    "Scores": "scores score s attentionscores attentionscore similarityscores similarities similarity "
+    "dotproducts dotproduct qk^t k^tq matmul1",
+    "Scaled": "scaled ss",
     "Masked": "masked maskedscores",
     "Mask": "mask attentionmask causalmask",
     "Softmax": "softmax attention attentionweights attentionweight attentionmatrix "
-    "attentionweightmatrix attentionprobabilities weights a softmaxweights",
+    "attentionweightmatrix attentionprobabilities weights a softmaxweights normalizedweights "
+    "normalizedscores normalizedattention normalizedattentionscores attentionpattern attentionmap",
     "Softmax.Maximum": "maximum max rowmaximum rowmax maxima",
     "Softmax.Exponentials": "exponentials exponential exp exponents e^x exp(x)",
     "Softmax.Sum": "sum sums rowsum rowsums sumofrow sumofrows sumofeachrow Σ Σr[i]",
@@ -45,12 +46,12 @@ OF_LAYERS = {
 """How else authors name the steps of a layer."""
 _TIMES = re.compile(r"(?<=\S)\s+[x×·*@⋅∙]\s+(?=\S)|\s*[×·*@⋅∙]\s*", re.IGNORECASE)
 _QUERY, _KEY = r"(?:q|x|input|embeddings?)", r"(?:k|x|input|embeddings?)"
-_PRODUCT = rf"(?:{_QUERY}\*?{_KEY}\^t|{_KEY}\^t\*?{_QUERY}|matmul1|scores?|rawscores?)"
+_PRODUCT = rf"(?:{_QUERY}\*?{_KEY}\^t|{_KEY}\^t\*?{_QUERY}|matmul1)"
 _ROOT = r"/(?:sqrt|√)\(?\w*\)?"
 _WEIGHTS = r"(?:attention(?:weights)?|softmax(?:\(.*\))?|weights|a)"
 _FORMULAS = (
     (rf"\(?{_PRODUCT}\)?{_ROOT}|\[\]{_ROOT}", "Scaled"),
-    (r"(?:scaled|divided)by(?:√|sqrt|theroot).*", "Scaled"),
+    (r"(?:scaled?|divided?)by(?:√|sqrt|theroot).*", "Scaled"),
     (_PRODUCT, "Scores"),
     (r"softmax\(.*\)", "Softmax"),
     (rf"{_WEIGHTS}\*(?:v|x|input|values)|(?:v|x|input|values)\*{_WEIGHTS}", "Output"),
@@ -64,7 +65,8 @@ _HEAD = re.compile(r"[\s,(_|]*head\s*_?(\d+)\)?$|_(\d+)$|(?<!^[a-z])\s?(?<![\d.]
 _SPOKEN_HEAD = re.compile(r"head", re.IGNORECASE)
 _COUNT = re.compile(r"^(?:step\s*)?\d{1,2}\s*[.):–-]?\s+(?=\S)", re.IGNORECASE)
 """The number of a step before its name: `2. Scores`, `Step 2: Scores`."""
-_ASIDE = re.compile(r"\([^()]*\)$")
+_ASIDE = re.compile(r"\([^()]*\)$|^(?:raw|self)[\s-]+|\s+(?:matrix|matrices)$", re.IGNORECASE)
+_SCALED = re.compile(r"scaled\s+(.+)|\(?(.+?)\)?\s*/\s*(?:sqrt|√)\s*[\w()]*", re.IGNORECASE)
 
 
 @lru_cache(maxsize=20_000)
@@ -97,6 +99,8 @@ def step_named(text: str) -> tuple[str, bool] | None:
 
 
 def _step(text: str) -> tuple[str, bool] | None:
+    if (scaled := _SCALED.fullmatch(text)) and (scores := _step(scaled[1] or scaled[2])):
+        return ("Scaled", scores[1]) if scores[0] == "Scores" else None
     for form in dict.fromkeys((text, _ASIDE.sub("", text).strip())):
         compact = re.sub(r"[\s_\-–']+", "", _TIMES.sub("*", form)).casefold()
         if not compact:

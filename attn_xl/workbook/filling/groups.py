@@ -153,6 +153,13 @@ def _unnamed(made: Assigned, pages: Mapping[str, Page], known: Mapping[str, str]
     labels = {text for group in made.groups for text in (*group.table.rows, *group.table.columns)}
     shapes = {node.shape for graph in made.graphs for node in graph.values() if min(node.shape) > 1}
     said = "\n".join(made.left)
+    shown = {frame.step for group in made.groups for frame in group.frames}
+    open_steps = [
+        (name, node.shape)
+        for graph in made.graphs
+        for name, node in [*graph.items()][::-1]
+        if name not in shown and node.role != "input"
+    ]
     for name, page in pages.items():
         for row, column, rows, columns in page.blanks:
             place = Place(name, row, column, rows, columns)
@@ -164,7 +171,8 @@ def _unnamed(made: Assigned, pages: Mapping[str, Page], known: Mapping[str, str]
             if not title or not like_one or repr(title) in said or _meets_one(place, taken):
                 continue
             named, called = step_called(title, known), title.partition("=")[0].strip()
-            what = f'names no step. Say which: --call "{called}=Output"'
+            guess = next((step for step, shape in open_steps if shape in like_one), "Output")
+            what = f'names no step. Say which: --call "{called}={guess}"'
             if named is not None:
                 computed = any(named[0] in graph for graph in made.graphs)
                 why = "has another place" if computed else "the model does not compute"
