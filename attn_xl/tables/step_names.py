@@ -25,7 +25,7 @@ SPELLINGS = {
     "Softmax.Sum": "sum sums rowsum rowsums sumofrow sumofrows sumofeachrow Σ Σr[i]",
     "Output": "output outputs outputz z context contextvector contextvectors attentionoutput result "
     "attentionweightedfeatures newembeddings contextualembeddings updatedembeddings newvectors "
-    "updatedvectors contextualvectors weightedsum weightedsums weightedvalues",
+    "updatedvectors contextualvectors weightedsum weightedsums weightedvalues headoutput",
     "d_k": "dk d_k keydims keydimensions",
 }
 """The spellings of each step, without spaces and in lower case."""
@@ -51,7 +51,7 @@ _ROOT = r"/(?:sqrt|√)\(?\w*\)?"
 _WEIGHTS = r"(?:attention(?:weights)?|softmax(?:\(.*\))?|weights|a)"
 _FORMULAS = (
     (rf"\(?{_PRODUCT}\)?{_ROOT}|\[\]{_ROOT}", "Scaled"),
-    (r"(?:scaled?|divided?)by(?:√|sqrt|theroot).*", "Scaled"),
+    (r"(?:(?:scaled?|divided?)by|[÷/])(?:√|sqrt|theroot).*", "Scaled"),
     (_PRODUCT, "Scores"),
     (r"softmax\(.*\)", "Softmax"),
     (rf"{_WEIGHTS}\*(?:v|x|input|values)|(?:v|x|input|values)\*{_WEIGHTS}", "Output"),
@@ -65,6 +65,7 @@ _HEAD = re.compile(r"[\s,(_|]*head\s*_?(\d+)\)?$|_(\d+)$|(?<!^[a-z])\s?(?<![\d.]
 _SPOKEN_HEAD = re.compile(r"head", re.IGNORECASE)
 _COUNT = re.compile(r"^(?:step\s*)?\d{1,2}\s*[.):–-]?\s+(?=\S)", re.IGNORECASE)
 """The number of a step before its name: `2. Scores`, `Step 2: Scores`."""
+_HEAD_FIRST = re.compile(r"^head\s*(\d+)\s*[.:,–-]?\s+(?=\S)(.*)", re.IGNORECASE)
 _ASIDE = re.compile(r"\([^()]*\)$|^(?:raw|self)[\s-]+|\s+(?:matrix|matrices)$", re.IGNORECASE)
 _SCALED = re.compile(r"scaled\s+(.+)|\(?(.+?)\)?\s*/\s*(?:sqrt|√)\s*[\w()]*", re.IGNORECASE)
 
@@ -81,7 +82,9 @@ def step_named(text: str) -> tuple[str, bool] | None:
         return None
     plain = re.sub(r"ᵀ|\^\{?[⊤T]\}?", "^t", text)
     plain = unicodedata.normalize("NFKC", plain).strip().strip(":;. ")
-    plain = _COUNT.sub("", plain)
+    plain = _HEAD_FIRST.sub(r"\2 head \1", _COUNT.sub("", plain))
+    if re.search(r"\([^()]*=[^()]*\)$", plain):  # `Queries (Q = X W_Q)`
+        plain = _ASIDE.sub("", plain)
     before, equals, after = plain.partition("=")
     if re.fullmatch(r"V\s*['′’`]", before.strip()):  # the values, mixed
         return "Output", False

@@ -734,6 +734,34 @@ def test_the_spellings_on_the_page_are_those_of_their_steps() -> None:
             assert (step_called(spelling, {}) or ("",))[0] in names, spelling
 
 
+@pytest.mark.parametrize(
+    ("title", "step"),
+    [
+        ("Step 2: Scores (Q·Kᵀ)", "Scores"),
+        ("Self-attention scores", "Scores"),
+        ("Queries (Q = X·Wq)", "Q"),
+        ("÷ √dk", "Scaled"),
+        ("Divide by sqrt(3)", "Scaled"),
+        ("Scaled dot products", "Scaled"),
+        ("Normalized weights (softmax)", "Softmax"),
+        ("Head 2: Softmax", "Softmax_2"),
+        ("Head output 2", "Output_2"),
+        ("Attention / 2", None),
+        ("Weight matrix", None),
+    ],
+)
+def test_titles_as_people_write_them(title: str, step: str | None) -> None:
+    assert (step_called(title, {}) or (None,))[0] == step
+
+
+def test_numbers_that_are_texts_are_named(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    for row in (["Input"], ["the", "1,5", "2"], ["cat", "0", "1"], ["Scores"]):
+        made.active.append(row)
+    with pytest.raises(InputError, match="no input to start from. Sheet!B2 holds the text '1,5'"):
+        fill_file(saved(made, tmp_path / "own.xlsx"), {})
+
+
 def test_weights_on_sheets_of_their_names(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     sheet, weights = AuthorSheet(made.active), np.random.default_rng(4).integers(0, 9, (3, 3, 2)) / 10

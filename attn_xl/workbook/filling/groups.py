@@ -12,8 +12,9 @@ from typing import Any
 from attn_xl.errors import InputError
 from attn_xl.graph.node import Graph
 from attn_xl.models import steps
-from attn_xl.spreadsheets.addresses import Place, quoted
+from attn_xl.spreadsheets.addresses import Place, address, quoted
 from attn_xl.spreadsheets.drawn import DrawnBook
+from attn_xl.spreadsheets.numerals import is_number, numeral
 from attn_xl.tables.frames import (
     ELSEWHERE,
     ENOUGH,
@@ -113,10 +114,7 @@ def assigned(
     inputs = [(frame, table) for frame, table in given.values() if frame.step == steps.INPUT.symbol]
     inputs += _untitled_inputs(inputs, untitled, given.values())
     if not inputs:
-        raise InputError(
-            f"{file}: has no input to start from. Write Input above the numbers of the words, one word "
-            "per row or per column."
-        )
+        raise InputError(f"{file}: has no input to start from. {_for_an_input(drawn)}")
     weights = {t: one for t, one in given.items() if one[0].step != steps.INPUT.symbol}
     titles, weights = _of_heads(titles, weights, inputs)
     made = Assigned()
@@ -146,6 +144,19 @@ def assigned(
     return made
 
 
+def _for_an_input(drawn: DrawnBook) -> str:
+    """What to do for an input."""
+    for sheet in drawn.sheets:
+        texts = [
+            cell for cell, v in sheet.values.items() if isinstance(v, str) and numeral(v) is not None
+        ]
+        if len(texts) > sum(map(is_number, sheet.values.values())):
+            where = f"{quoted(sheet.name)}!{address(*texts[0])}"
+            held = f"holds the text {sheet.values[texts[0]]!r}, with which formulas cannot compute"
+            return f"{where} {held}. Turn such texts into numbers."
+    return "Write Input above the numbers of the words, one word per row or per column."
+
+
 def _unnamed(made: Assigned, pages: Mapping[str, Page], known: Mapping[str, str]) -> Iterator[str]:
     """Blank frames as large as a matrix, below a text that brings no matrix there, in words."""
     taken = [frame.place for group in made.groups for frame in (group.input, *group.frames)]
@@ -158,7 +169,7 @@ def _unnamed(made: Assigned, pages: Mapping[str, Page], known: Mapping[str, str]
         (name, node.shape)
         for graph in made.graphs
         for name, node in [*graph.items()][::-1]
-        if name not in shown and node.role != "input"
+        if name not in shown and node.role != "input" and "." not in name
     ]
     for name, page in pages.items():
         for row, column, rows, columns in page.blanks:
