@@ -758,7 +758,7 @@ def test_numbers_that_are_texts_are_named(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     for row in (["Input"], ["the", "1,5", "2"], ["cat", "0", "1"], ["Scores"]):
         made.active.append(row)
-    with pytest.raises(InputError, match="no input to start from. Sheet!B2 holds the text '1,5'"):
+    with pytest.raises(InputError, match=r"no input to start from\. Sheet!B2 holds the text '1,5'"):
         fill_file(saved(made, tmp_path / "own.xlsx"), {})
 
 
