@@ -65,6 +65,10 @@ class Weights:
     def __contains__(self, name: str) -> bool:
         raise NotImplementedError
 
+    def gives(self, step: Step, part: Part) -> bool:
+        """Whether weights are given or generated."""
+        return part.name(step.symbol) in self
+
     def named(self, name: str) -> bool:
         """Whether there are weights of exactly this name, not only some that serve several parts."""
         return name in self

@@ -100,6 +100,9 @@ class SameWeights(Weights):
     def row(self, step: Step, part: Part, columns: Sequence[str]) -> Matrix | None:
         return self._weights.row(step, without_new(part), columns)
 
+    def gives(self, step: Step, part: Part) -> bool:
+        return self._weights.gives(step, without_new(part))
+
     def __contains__(self, name: str) -> bool:
         scope, _, rest = name.partition(".")
         return (rest if scope.rstrip("0123456789") == steps.NEW.symbol else name) in self._weights

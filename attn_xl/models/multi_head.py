@@ -61,7 +61,8 @@ def multi_head_attention(
         return _outputs(x, memory, weights, heads, chosen, kv_heads, attending, part, cut, live)
 
     if not mixes:
-        return concat(outputs(every, False)).as_step(steps.JOINED_OUTPUT, part)
+        made = outputs(every, False)
+        return concat(made).as_step(steps.JOINED_OUTPUT, part) if heads > 1 else made[0]
     if live.heads is None:
         return mixed(outputs(every, False), weights, d, part, result)
     others = weights.entered(steps.OTHER_HEADS, part)

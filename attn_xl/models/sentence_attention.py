@@ -53,7 +53,7 @@ def attention(run: Run, name: str, x: Matrix) -> Matrix:
             kv_heads=s.kv_heads,
             attending=how,
             result=steps.MIXED_OUTPUT,
-            mixes=steps.W_O.symbol in run.weights or run.seed is not None,
+            mixes=run.weights.gives(steps.W_O, WHOLE),
         )
     other = x if memory is None else memory
     sources = {steps.W_Q: x, steps.W_K: other, steps.W_V: other}

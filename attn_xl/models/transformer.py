@@ -250,16 +250,18 @@ def _beside(x: Matrix, made: Matrix, a: Architecture) -> Matrix:
 def attention(
     x: Matrix, memory: Matrix, a: Architecture, how: Attending | None, part: Part, heads: int = 0
 ) -> Matrix:
-    """Multi-head attention of x (n, d) to memory (m, d)."""
+    """Multi-head attention of x (n, d) to memory (m, d); one head may do without W_O."""
+    heads_here = heads or a.heads
     return multi_head_attention(
         x,
         memory,
         a.weights,
-        heads or a.heads,
+        heads_here,
         kv_heads=None if heads else a.kv_heads,
         attending=how,
         part=part,
         live=a.live,
+        mixes=heads_here > 1 or a.weights.gives(steps.W_O, part),
     )
 
 

@@ -84,6 +84,9 @@ class SheetWeights(Weights):
     def __contains__(self, name: str) -> bool:
         return self._key(name) is not None
 
+    def gives(self, step: Step, part: Part) -> bool:
+        return self._seed is not None or super().gives(step, part)
+
     def named(self, name: str) -> bool:
         return name.casefold() in self._spelled
 

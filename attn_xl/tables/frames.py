@@ -236,8 +236,9 @@ def step_called(text: str, called: Mapping[str, str]) -> tuple[str, bool] | None
     """The step that a title names by an author's own name or by ours, which may have its place in the
     model: `Enc1.Norm_2`; and whether it names its transpose."""
     name = text.partition("=")[0].strip()
-    if own := called.get(name.casefold()):
-        return own, False
+    for spelled in (name, re.sub(r"\s*\([^()]*\)$", "", name)):
+        if own := called.get(spelled.casefold()):
+            return own, False
     name = re.sub(r"(?<=[a-z])\s(?=\d{1,2}$)", "_", name)
     layer, number = re.match(r"(?:[A-Za-z]+\d*\.)*", name), re.search(r"(?:_\d+)*$", name)
     base = name[layer.end() : number.start()] if layer and number else ""

@@ -475,14 +475,22 @@ class _Sheet:
         rows = reversed(range(up, stop))
         return [self.text(row, self.filled(row, first, last)[0]) for row in rows]
 
+    def _corner(self, row: int, top: int, left: int) -> list[int]:
+        """The column of a title that stands over row labels which a table does not have."""
+        there = left > 0 and self.kind(row, left - 1) == TEXT
+        free = all(self.kind(below, left - 1) == BLANK for below in range(row + 1, top + 1))
+        return [left - 1] if there and free else []
+
     def _further(self, crop: Box, box: Box) -> Iterator[tuple[str, str]]:
         """Yield texts that are a blank row or column, a sign or an arrow away from the table."""
         top, left = crop[0], crop[1]
         if top > 1 and not self.filled(top - 1, left, crop[3]):
-            for column in self.filled(top - 2, left, crop[3])[:1]:
+            for column in (self.filled(top - 2, left, crop[3]) or self._corner(top - 2, top, left))[:1]:
                 if self.kind(top - 2, column) == TEXT:
                     yield self.text(top - 2, column), "above it"
         alone = self.filled(top - 1, 0, left - 1) if min(top, left) > 0 else []
+        if len(alone) != 1:
+            alone = self._corner(top - 1, top, left)
         if len(alone) == 1 and self.kind(top - 1, alone[0]) == TEXT:  # overflows into blank cells
             yield self.text(top - 1, alone[0]), "above it"
         for row in range(top, min(box[2], top + 50) + 1):

@@ -26,6 +26,8 @@ SPELLINGS = {
     "Output": "output outputs outputz z context contextvector contextvectors attentionoutput result "
     "attentionweightedfeatures newembeddings contextualembeddings updatedembeddings newvectors "
     "updatedvectors contextualvectors weightedsum weightedsums weightedvalues headoutput",
+    "Positions": "positionalencoding positionalencodings positionencoding positionalembedding "
+    "positionalembeddings pe",
     "d_k": "dk d_k keydims keydimensions",
 }
 """The spellings of each step, without spaces and in lower case."""
@@ -39,7 +41,7 @@ OF_LAYERS = {
     "layer norm": "Norm", "layernorm": "Norm", "add & norm": "Norm", "normalized": "Norm",
     "feed forward": "FeedForward", "feed-forward": "FeedForward", "ffn": "FeedForward",
     "mlp": "FeedForward", "relu": "Activated", "gelu": "Activated", "activation": "Activated",
-    "hidden layer": "Hidden", "hidden states": "Hidden",
+    "hidden layer": "Hidden", "hidden states": "Hidden", "hidden (relu)": "Activated",
     "input gate": "InputGate", "output gate": "OutputGate", "forget gate": "Forget",
     "reset gate": "Reset", "update gate": "Update", "cell state": "Cell",
 }  # fmt: skip
@@ -55,6 +57,8 @@ _FORMULAS = (
     (_PRODUCT, "Scores"),
     (r"softmax\(.*\)", "Softmax"),
     (rf"{_WEIGHTS}\*(?:v|x|input|values)|(?:v|x|input|values)\*{_WEIGHTS}", "Output"),
+    (r"(?:x|inputs?|(?:word)?embeddings?)\+(?:positions?|positionalencodings?|pe)", "Embedded"),
+    (r"(?:scaled?scores|scores|scaled)\+mask", "Masked"),
     (r"e\^\[\]|exp\(.*\)", "Softmax.Exponentials"),
 )
 _ACROSS = re.compile(

@@ -26,6 +26,18 @@ RNG = np.random.default_rng(9)
 WORDS = ["the", "cat", "<PAD>"]
 
 
+def test_one_head_of_a_layer_may_do_without_w_o() -> None:
+    """As if it were the identity; of several heads, W_O is needed."""
+    x, names = RNG.normal(size=(3, 4)), ("W_Q", "W_K", "W_V", "W_1", "W_2")
+    weights: dict[str, Any] = {name: RNG.normal(size=(4, 4)) for name in names}
+    without = attn_xl.attend(x, weights=weights, model="encoder")["Sentence"]
+    with_it = attn_xl.attend(x, weights={**weights, "W_O": np.eye(4)}, model="encoder")["Sentence"]
+    assert "Enc1.Concat" not in without
+    assert np.allclose(without["Enc1.Norm_2"].values, with_it["Enc1.Norm_2"].values, atol=1e-14)
+    with pytest.raises(InputError, match=r"Enc1\.W_O is missing"):
+        attn_xl.attend(x, weights=weights, model="encoder", heads=2)
+
+
 def test_the_transform_before_masked_words() -> None:
     (graph,) = attn_xl.attend(MASKED).values()
     w = attn_xl.read_tables(MASKED).weights

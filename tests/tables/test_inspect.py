@@ -125,6 +125,16 @@ def test_two_sentences_on_a_sheet_by_their_titles(make: Make) -> None:
     assert list(read_tables(make({"s": rows})).sentences) == ["First", "Second"]
 
 
+@pytest.mark.parametrize("gap", [0, 1])
+def test_a_title_may_stand_over_labels_that_a_table_does_not_have(make: Make, gap: int) -> None:
+    rows = [
+        ["Input", "", "", "", "", "W_Q"],
+        *[[]] * gap,
+        *([*row, "", "", "", *(1, 2)] for row in GOOD),
+    ]
+    assert set(read_tables(make({"s": rows})).weights) == {"W_Q"}
+
+
 @pytest.mark.parametrize(
     ("rows", "kept", "why"),
     [

@@ -574,6 +574,13 @@ def test_whatever_convert_computes_can_be_filled(name: str, tmp_path: Path) -> N
              "ReLU": "Activated", "Feed forward": "FeedForward", "Residual": "Sum_2",
              "Norm 2": "Norm_2"},
         ),
+        (  # one head may do without W_O
+            "encoder",
+            {**{f"W_{kind}": (3, 3) for kind in "QKV"}, "W_1": (3, 4), "W_2": (4, 3)},
+            {"Positional encoding": "Positions", "X + PE": "Embedded", "QKᵀ": "Scores_1",
+             "Attention output": "Output_1", "Residual (Add)": "Sum_1", "Hidden (ReLU)": "Activated",
+             "Add & Norm 2": "Norm_2"},
+        ),
         ("rnn", {"W_h": (3, 2), "U_h": (2, 2)}, {"Hidden states": "Hidden"}),
         (
             "lstm",
@@ -591,16 +598,17 @@ def test_weights_tell_the_model_and_titles_need_no_layer(
     for n, (name, (rows, columns)) in enumerate(shapes.items()):
         given[name] = rng.integers(-9, 10, (rows, columns)) / 10
         sheet.block(2, 12 + 8 * n, name, "rstu"[:rows], "sabc"[:columns], given[name])
-    graph = attn_xl.attend(X, words=PETS, dims="a b c", weights=given, model=model)["Sentence"]
-    layer = "Enc1." if model == "encoder" else ""
+    waves = {"positions": "sinusoidal"} if "X + PE" in frames else {}
+    graph = attn_xl.attend(X, words=PETS, dims="a b c", weights=given, model=model, **waves)["Sentence"]
+    frames = {t: step if step in graph else f"Enc1.{step}" for t, step in frames.items()}
     for n, (title, step) in enumerate(frames.items()):
-        matrix = graph[layer + step]
+        matrix = graph[step]
         sheet.block(14 + 10 * n, 2, title, matrix.rows, matrix.columns)
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
     assert not book.attention
     found = [frame for _, frame, _ in book.filling.frames]
     steps = {frame.by.split("'")[1]: frame.step for frame in found}
-    assert steps == {title: layer + step for title, step in frames.items()}
+    assert steps == frames
     for frame in found:
         _, values = values_in(read_drawn(out).sheets[0], frame.place, False)
         np.testing.assert_allclose(values, graph[frame.step].values, rtol=1e-12, atol=1e-15)

@@ -169,7 +169,7 @@ def _unnamed(made: Assigned, pages: Mapping[str, Page], known: Mapping[str, str]
         (name, node.shape)
         for graph in made.graphs
         for name, node in [*graph.items()][::-1]
-        if name not in shown and node.role != "input" and "." not in name
+        if name not in shown and node.operation is not None and "." not in name
     ]
     for name, page in pages.items():
         for row, column, rows, columns in page.blanks:
@@ -182,7 +182,7 @@ def _unnamed(made: Assigned, pages: Mapping[str, Page], known: Mapping[str, str]
             if not title or not like_one or repr(title) in said or _meets_one(place, taken):
                 continue
             named, called = step_called(title, known), title.partition("=")[0].strip()
-            guess = next((step for step, shape in open_steps if shape in like_one), "Output")
+            guess = next((step for step, shape in open_steps if shape in like_one), steps.OUTPUT.symbol)
             what = f'names no step. Say which: --call "{called}={guess}"'
             if named is not None:
                 computed = any(named[0] in graph for graph in made.graphs)
