@@ -518,6 +518,8 @@ def evidence(cells: Page, place: Place, form: Shape) -> tuple[float, bool, tuple
                 score += 4 if same else 1.5
                 agrees |= same
                 signs.append("labels")
+            else:
+                score -= 4  # they go on: labels of something larger
     if rows * columns == 1 and score < 8:  # a single cell has texts beside it by chance
         score, agrees, signs = 0.0, False, []
     if cells.arrows(row, column - 1, rows, 1) == rows and not cells.arrows(

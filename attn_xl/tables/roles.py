@@ -41,6 +41,7 @@ _ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _INPUT = re.compile(
     r"x|e|inputs?|(?:word |input |token )?embeddings?(?: matrix| table)?"
     r"|input (?:features|matrix|vectors)|features|sentence|tokens|words|word vectors|vectors"
+    r"|encoder (?:in|out)puts?|decoder inputs?|(?:source|target) embeddings?"
 )
 _STEP = re.compile(
     r"[qkvz](?:\s?\^?t|ᵀ)?|q\s?[·*x×]?\s?k\s?\^?t|scores?|raw scores|attention scores"

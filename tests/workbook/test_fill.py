@@ -742,6 +742,25 @@ def test_the_spellings_on_the_page_are_those_of_their_steps() -> None:
             assert (step_called(spelling, {}) or ("",))[0] in names, spelling
 
 
+@pytest.mark.parametrize("across", [False, True])
+def test_labels_say_that_one_sentence_looks_at_another(across: bool, tmp_path: Path) -> None:
+    made, y = openpyxl.Workbook(), np.arange(9).reshape(3, 3) / 4
+    sheet, fish = AuthorSheet(made.active, across=across), ("le", "chat", "dort")
+    sheet.block(2, 2, "Encoder output", PETS, DIMS, X)
+    sheet.block(2, 12, "Decoder input", fish, DIMS, y)
+    for n, (title, columns) in enumerate({"Scores": PETS, "Weights": PETS, "Output": DIMS}.items()):
+        sheet.block(12 + 10 * n, 2, title, fish, columns)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (book.filling.count, book.attention) == (15 + 15 + 9, [])
+    weights = np.exp(y @ X.T / 3**0.5)
+    expected = weights / weights.sum(axis=1, keepdims=True) @ X
+    (frame,) = [frame for _, frame, _ in book.filling.frames if frame.step == "Output"]
+    _, values = values_in(read_drawn(out).sheets[0], frame.place, across)
+    np.testing.assert_allclose(values, expected, rtol=1e-12)
+    with pytest.raises(InputError, match="look at those of another sentence"):
+        fill_file(tmp_path / "own.xlsx", {}, tables=attn_xl.read_tables({"few": y}))
+
+
 @pytest.mark.parametrize(
     ("title", "step"),
     [

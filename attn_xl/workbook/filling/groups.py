@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import permutations
 from itertools import product as every
 from typing import Any
 
@@ -29,6 +30,7 @@ from attn_xl.tables.frames import (
     cost,
     direction,
     evidence,
+    labels_of,
     oriented,
     shifted,
     step_called,
@@ -60,6 +62,8 @@ IMPLIES: dict[str, dict[str, Any]] = {
     steps.EMBEDDED.symbol: {"positions": "sinusoidal"},
 }
 """The setting that a blank frame of a step implies."""
+ACROSS = (steps.SCORES.symbol, steps.SCALED.symbol, steps.MASKED.symbol, steps.SOFTMAX.symbol)
+"""Steps with a row for each word that looks and a column for each that is looked at."""
 ENOUGH_FOR_A_COPY = 3
 """Evidence that a second frame of a matrix needs."""
 
@@ -120,13 +124,14 @@ def assigned(
     made = Assigned()
     for frame, table in sorted(inputs, key=lambda one: _order(drawn, one[0].place)):
         made.groups.append(_group(drawn, pages, frame, table, weights, titles, words_in))
+    made.groups = _looking_at_each_other(made.groups, pages, titles)
     for tag in tags:
         if tag.step in (WORDS, DIMENSIONS) or tag.step.startswith(FORMULA):
             made.labels.append((tag, _nearest(made, tag)))
     labels = {tag for tag, _ in made.labels}
     used = {*given, *weights, *labels}
     titles = [title for title in titles if title not in used]
-    made.graphs = [compute(_tables(drawn, group), {}) for group in made.groups]
+    made.graphs = [_computed(drawn, group, compute, {}) for group in made.groups]
     _assign(made, pages, titles)
     for step in made.missing & IMPLIES.keys():
         made.implied |= IMPLIES[step]
@@ -134,13 +139,13 @@ def assigned(
         made.left = []
         for group in made.groups:
             group.frames = []
-        made.graphs = [compute(_tables(drawn, group), made.implied) for group in made.groups]
+        made.graphs = [_computed(drawn, group, compute, made.implied) for group in made.groups]
         _assign(made, pages, titles)
     _by_rhythm(made, pages)
     made.left += _unnamed(made, pages, called)
     for n, group in enumerate(made.groups):
         if exponentials := plain_exponentials(group):
-            made.graphs[n] = compute(_tables(drawn, group), {**made.implied, **exponentials})
+            made.graphs[n] = _computed(drawn, group, compute, {**made.implied, **exponentials})
     return made
 
 
@@ -198,9 +203,35 @@ def plain_exponentials(group: Group) -> dict[str, Any]:
     return {"max": False} if plain else {}
 
 
-def _tables(drawn: DrawnBook, group: Group) -> Tables:
+def _computed(drawn: DrawnBook, group: Group, compute: Compute, implied: Mapping[str, Any]) -> Graph:
+    """The matrices of a sentence."""
     weights = {name: table for name, (_, table) in group.weights.items()}
-    return Tables(drawn.path, {group.name: group.table}, weights)
+    sentences, memory = {group.name: group.table}, weights.pop(steps.MEMORY.symbol, None)
+    if memory is not None:
+        sentences[memory.name] = memory
+        implied = {**implied, "memory": memory.name}
+    return compute(Tables(drawn.path, sentences, weights), implied)
+
+
+def _looking_at_each_other(
+    groups: list[Group], pages: Mapping[str, Page], titles: Sequence[Title]
+) -> list[Group]:
+    """The sentences, without those that another one looks at, which keeps them among its weights: a
+    frame of scores or attention weights whose labels are the words of one and of the other says so."""
+    taken = [group.input.place for group in groups]
+    seen: set[Place] = set()
+    for title in (title for title in titles if title.step in ACROSS and title.place is None):
+        for own, other in permutations(groups, 2):
+            shape, turned = Shape(own.table.rows, other.table.rows), own.words_in == "columns"
+            if shape.rows == shape.columns:
+                continue
+            for one in candidates(pages[title.sheet], title, shape, turned, taken)[:1]:
+                (left, _), (above, _) = labels_of(pages[title.sheet], one.place)
+                if one.turned == turned and Shape(left, above) == (shape.turn() if turned else shape):
+                    seen.add(other.input.place)
+                    memory = replace(other.table, name=other.input.where)
+                    own.weights[steps.MEMORY.symbol] = other.input, memory
+    return [group for group in groups if group.input.place not in seen]
 
 
 def _order(drawn: DrawnBook, place: Place) -> tuple[int, int, int]:

@@ -91,6 +91,12 @@ def grown(
     sentences = list(tables.sentences.items())
     names = _hold_places(drawn, called, tables)
     old = assigned(drawn, compute, names, words_in)
+    for group in old.groups:
+        if steps.MEMORY.symbol in group.weights:
+            raise InputError(
+                f"{drawn.path}: the words of {group.input.where} look at those of another sentence, "
+                "which other words cannot replace. Type them into the sheet, then fill it."
+            )
     while len(old.groups) < len(sentences):
         room = len(old.groups)
         drawn = read_drawn(drawn.path, _with_one_more(drawn, old, names))
