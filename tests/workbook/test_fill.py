@@ -781,6 +781,14 @@ def test_titles_as_people_write_them(title: str, step: str | None) -> None:
     assert (step_called(title, {}) or (None,))[0] == step
 
 
+def test_a_softmax_of_a_column_of_numbers_is_no_attention(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    for row in (["x", "", "e^x", "", "Softmax(x)"], *([n, "", f"=EXP(A{n + 1})"] for n in range(1, 5))):
+        made.active.append(row)
+    with pytest.raises(InputError, match="has no frame to fill in"):
+        fill_file(saved(made, tmp_path / "own.xlsx"), {})
+
+
 def test_numbers_that_are_texts_are_named(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     for row in (["Input"], ["the", "1,5", "2"], ["cat", "0", "1"], ["Scores"]):

@@ -478,6 +478,7 @@ def _places(
             best = candidates(pages[title.sheet], title, shape, turned, taken)
             for one in best[:6]:
                 below = (one.place.row, one.place.column) == (title.row + 1, title.column)
+                below &= one.place.rows * one.place.columns > 1  # anything is as large as one cell
                 if one.score >= ENOUGH or (below and not rank and one.score >= 0):
                     rated = one.score + (4 if one.agrees else 0) - 3 * rank
                     yield Offer((-rated, one.away, number), title, n, one, step)
