@@ -103,10 +103,12 @@ class SheetWeights(Weights):
         name = part.name(step.symbol)
         table = self._table(name)
         if table is None and self._seed is None:
+            of_layer = step == steps.W_1 and name.startswith(("Enc", "Dec"))
+            without = " Or leave out the feed-forward layers: --no-feed-forward." * of_layer
             raise MissingWeightsError(
                 f"{self._tables.path}: the sheet {name} is missing: {len(rows)} x {width}, a "
                 f"row for each of {listed(rows)}. Add it, or generate missing weights: "
-                "--random-weights SEED."
+                f"--random-weights SEED.{without}"
             )
         if table is not None and len(table.rows) != len(rows):
             raise InputError(

@@ -288,7 +288,7 @@ def tables_given(
             away = distance(title, *block) if title.place is None else _at(title.place, block)
             if away is None or (title.place is None and is_label(cells, title, *block)):
                 continue
-            alone = title.step == "Input" and not title.place and block[2] * block[3] == 1
+            alone = title.step == "Input" and not title.place and _is_vector(sheet, cells, block)
             if away < BESIDE and not alone and cells.filled(*block) == block[2] * block[3]:
                 pairs.append((away, title.row, title.column, title, block))
     taken: set[tuple[int, int, int, int]] = set()
@@ -301,6 +301,12 @@ def tables_given(
         by = f"the title {title.text!r}"
         found[title] = _given_table(sheet, cells, title.step, by, block, file)
     return found
+
+
+def _is_vector(sheet: DrawnSheet, cells: Page, block: Box) -> bool:
+    """Whether numbers are a single row or column that nothing labels: no words with dimensions."""
+    (left, _), (above, _) = labels_of(cells, Place(sheet.name, *block))
+    return block[2:] == (1, 1) or (block[3] == 1 and not left) or (block[2] == 1 and not above)
 
 
 def _at(place: Place, block: tuple[int, int, int, int]) -> float | None:

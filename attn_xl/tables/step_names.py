@@ -26,8 +26,10 @@ SPELLINGS = {
     "Output": "output outputs outputz z context contextvector contextvectors attentionoutput result "
     "attentionweightedfeatures newembeddings contextualembeddings updatedembeddings newvectors "
     "updatedvectors contextualvectors weightedsum weightedsums weightedvalues headoutput",
+    "Concat": "concat concatenate concatenated concatenatedheads concatenation concatenatedoutputs",
     "Positions": "positionalencoding positionalencodings positionencoding positionalembedding "
     "positionalembeddings pe",
+    "Cosine": "cosinesimilarity cosinesimilarities cosines",
     "d_k": "dk d_k keydims keydimensions",
 }
 """The spellings of each step, without spaces and in lower case."""
@@ -41,7 +43,8 @@ OF_LAYERS = {
     "layer norm": "Norm", "layernorm": "Norm", "add & norm": "Norm", "normalized": "Norm",
     "feed forward": "FeedForward", "feed-forward": "FeedForward", "ffn": "FeedForward",
     "mlp": "FeedForward", "relu": "Activated", "gelu": "Activated", "activation": "Activated",
-    "hidden layer": "Hidden", "hidden states": "Hidden", "hidden (relu)": "Activated",
+    "hidden layer": "Hidden", "hidden state": "Hidden", "hidden states": "Hidden",
+    "hidden (relu)": "Activated",
     "input gate": "InputGate", "output gate": "OutputGate", "forget gate": "Forget",
     "reset gate": "Reset", "update gate": "Update", "cell state": "Cell",
 }  # fmt: skip

@@ -36,6 +36,9 @@ def test_one_head_of_a_layer_may_do_without_w_o() -> None:
     assert np.allclose(without["Enc1.Norm_2"].values, with_it["Enc1.Norm_2"].values, atol=1e-14)
     with pytest.raises(InputError, match=r"Enc1\.W_O is missing"):
         attn_xl.attend(x, weights=weights, model="encoder", heads=2)
+    del weights["W_1"]
+    with pytest.raises(InputError, match=r"Enc1\.W_1 is missing.*--no-feed-forward"):
+        attn_xl.attend(x, weights=weights, model="encoder")
 
 
 def test_the_transform_before_masked_words() -> None:

@@ -742,6 +742,30 @@ def test_the_spellings_on_the_page_are_those_of_their_steps() -> None:
             assert (step_called(spelling, {}) or ("",))[0] in names, spelling
 
 
+def test_titles_tell_the_number_of_heads_and_the_model(tmp_path: Path) -> None:
+    made, rng = openpyxl.Workbook(), np.random.default_rng(6)
+    sheet, weights = AuthorSheet(made.active), {}
+    sheet.block(2, 2, "Input", PETS, DIMS, X)
+    for n, name in enumerate(("W_Q", "W_K", "W_V")):
+        weights[name] = rng.integers(-9, 10, (3, 4)) / 10
+        sheet.block(2, 12 + 8 * n, name, DIMS, "abcd", weights[name])
+    for n, title in enumerate(("Head 1: Scores", "Head 2: Scores", "Concatenated heads")):
+        sheet.block(12, 2 + 10 * n, title, PETS, "abcd" if n == 2 else PETS)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (book.filling.count, book.attention) == (25 + 25 + 20, [])
+    graph = attn_xl.attend(X, words=PETS, weights=weights, heads=2)["Sentence"]
+    for _, frame, _ in book.filling.frames:
+        _, values = values_in(read_drawn(out).sheets[0], frame.place, False)
+        step = "Output" if frame.step == "Concat" else frame.step
+        np.testing.assert_allclose(values, graph[step].values, rtol=1e-12)
+    made = openpyxl.Workbook()
+    AuthorSheet(made.active).block(2, 2, "Vectors", PETS, DIMS, X)
+    for n, title in enumerate(("Dot product", "Cosine similarity")):
+        AuthorSheet(made.active).block(12, 2 + 10 * n, title, PETS, PETS)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert [frame.step for _, frame, _ in book.filling.frames] == ["Dot", "Cosine"]
+
+
 @pytest.mark.parametrize("across", [False, True])
 def test_labels_say_that_one_sentence_looks_at_another(across: bool, tmp_path: Path) -> None:
     made, y = openpyxl.Workbook(), np.arange(9).reshape(3, 3) / 4
@@ -782,10 +806,12 @@ def test_titles_as_people_write_them(title: str, step: str | None) -> None:
 
 
 def test_a_softmax_of_a_column_of_numbers_is_no_attention(tmp_path: Path) -> None:
+    """Nor is its first number a word of one dimension."""
     made = openpyxl.Workbook()
-    for row in (["x", "", "e^x", "", "Softmax(x)"], *([n, "", f"=EXP(A{n + 1})"] for n in range(1, 5))):
+    rows = [[n, "", f"=EXP(A{n + 1})", "", f"=C{n + 1}/C$7"] for n in range(1, 5)]
+    for row in (["x", "", "e^x", "", "Softmax(x)"], *rows, [], ["", "", "=SUM(C2:C5)"]):
         made.active.append(row)
-    with pytest.raises(InputError, match="has no frame to fill in"):
+    with pytest.raises(InputError, match="has no input to start from"):
         fill_file(saved(made, tmp_path / "own.xlsx"), {})
 
 

@@ -60,6 +60,7 @@ IMPLIES: dict[str, dict[str, Any]] = {
     steps.MASKED.symbol: {"causal": True},
     steps.POSITIONS.symbol: {"positions": "sinusoidal"},
     steps.EMBEDDED.symbol: {"positions": "sinusoidal"},
+    steps.COSINE.symbol: {"model": "similarity"},
 }
 """The setting that a blank frame of a step implies."""
 ACROSS = (steps.SCORES.symbol, steps.SCALED.symbol, steps.MASKED.symbol, steps.SOFTMAX.symbol)
@@ -135,6 +136,7 @@ def assigned(
     _assign(made, pages, titles)
     for step in made.missing & IMPLIES.keys():
         made.implied |= IMPLIES[step]
+    made.implied |= _heads_named(titles, made.groups)
     if made.implied:  # a step's name is enough
         made.left = []
         for group in made.groups:
@@ -363,7 +365,7 @@ def _assign(made: Assigned, pages: Mapping[str, Page], titles: Sequence[Title]) 
     taken += [frame.place for group in made.groups for frame, _ in group.weights.values()]
     words = _words(pages, made.groups)
     titles = [one for one in titles if one.place or (one.sheet, one.row, one.column) not in words]
-    titles = [_of_plain_sum(title, made.graphs) for title in titles]
+    titles = [_as_computed(title, made.graphs) for title in titles]
     offers = sorted(_offers(made, pages, titles, taken), key=lambda offer: offer.rank)
     done: set[Title] = set()
     for again in (False, True):
@@ -426,13 +428,27 @@ def _words(pages: Mapping[str, Page], groups: Sequence[Group]) -> set[tuple[str,
     return found
 
 
-def _of_plain_sum(title: Title, graphs: Sequence[Graph]) -> Title:
-    """The title of attention weights, which are another step where no softmax makes them."""
-    shares = title.step.replace(steps.SOFTMAX.symbol, steps.SHARES.symbol)
-    other = not any(title.step in graph for graph in graphs) and any(
-        shares in graph for graph in graphs
-    )
-    return replace(title, step=shares) if other else title
+OTHERWISE = {steps.SOFTMAX.symbol: steps.SHARES.symbol, steps.SCORES.symbol: steps.DOT.symbol}
+"""What a title names in a model without the step: attention weights that no softmax makes, dot
+products for a cosine."""
+
+
+def _as_computed(title: Title, graphs: Sequence[Graph]) -> Title:
+    """A title of a step, or of what the model has in its place."""
+    base = title.step.partition("_")[0]
+    other = OTHERWISE.get(base, base) + title.step[len(base) :]
+    has = [any(step in graph for graph in graphs) for step in (title.step, other)]
+    return replace(title, step=other) if has == [False, True] else title
+
+
+def _heads_named(titles: Iterable[Title], groups: Sequence[Group]) -> dict[str, Any]:
+    """The number of heads that titles count, where W_Q has the columns of all of them; {} if none."""
+    named = [title.step.rpartition("_") for title in titles]
+    numbers = {int(n) for base, _, n in named if base in SPELLINGS and n.isdecimal()}
+    heads, given = len(numbers), groups[0].weights.get(steps.W_Q.symbol)
+    counted = numbers == {*range(1, heads + 1)} and heads > 1 and len(groups) == 1
+    fits = counted and given is not None and len(given[1].columns) % heads == 0
+    return {"heads": heads} if fits else {}
 
 
 def _offers(
@@ -442,7 +458,8 @@ def _offers(
         away = [cost(title, group.input.place) for group in made.groups]
         order = sorted(range(len(away)), key=lambda n: away[n])
         near = [n for n in order if away[n] < ELSEWHERE]
-        offers = list(_places(made, pages, title, number, near or order, taken))
+        places = _places(made, pages, title, number, near or order, taken)
+        offers = [one for one in places if not _has_its_own(one.candidate, titles)]
         if not near and len(order) > 1:  # only labels tell whose it is
             agreeing = {offer.group for offer in offers if offer.candidate.agrees}
             if offers and len(agreeing) != 1:
@@ -482,6 +499,13 @@ def _places(
                 if one.score >= ENOUGH or (below and not rank and one.score >= 0):
                     rated = one.score + (4 if one.agrees else 0) - 3 * rank
                     yield Offer((-rated, one.away, number), title, n, one, step)
+
+
+def _has_its_own(one: Candidate, titles: Sequence[Title]) -> bool:
+    """Whether another title stands over further columns of a place."""
+    there = range(one.place.column + 1, one.place.last_column + 1)
+    over = [t for t in titles if (t.sheet, t.row) == (one.place.sheet, one.place.row - 1)]
+    return not one.agrees and any(t.column in there and t.place is None for t in over)
 
 
 def _in_layers(graph: Graph, step: str) -> list[str]:
