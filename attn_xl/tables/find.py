@@ -11,7 +11,7 @@ from itertools import product as every
 import numpy as np
 
 from attn_xl.errors import CallError, InputError, nearest
-from attn_xl.spreadsheets.addresses import Place, address, parse_area
+from attn_xl.spreadsheets.addresses import Place, address, letters, parse_area
 from attn_xl.spreadsheets.book import Book
 from attn_xl.spreadsheets.metadata import Area, CellSet
 from attn_xl.text import clean, listed, shortened
@@ -440,6 +440,8 @@ def _found(
         return None
     except InputError as error:
         problem = str(error)
+    if region.counted:
+        notes.append(f"column {letters(left - 1)} numbers the words and is left out")
     for row, text in region.below[:MOST_NOTES]:
         at = address(row + 1, region.crop[1] + 1)
         notes.append(

@@ -166,6 +166,21 @@ MOST_TABLES = 10_000
 LABEL_HEADINGS = {"", "word", "words", "token", "tokens", "label", "labels", "name", "id"}
 TURNED_HEADINGS = {"dim", "dims", "dimension", "dimensions", "feature", "features", "component"}
 """Corner texts above a column of words, and above a column of dimensions."""
+COUNT_HEADINGS = {
+    "#",
+    "no",
+    "no.",
+    "nr",
+    "nr.",
+    "id",
+    "ids",
+    "index",
+    "idx",
+    "pos",
+    "position",
+    "token id",
+}
+"""Headings of a column that numbers the words beside it."""
 _SIGNS = re.compile(r"[-=+/*×·:|–—−÷^⋅∗…. ]{1,4}")
 _SHAPE = re.compile(r"(?:torch\.Size)?[(\[]*\d+(?:\s*[,x×]\s*\d*)*[)\]]*")
 """The shape of a tensor, which may be beside its title."""
@@ -183,6 +198,7 @@ class Region:
         odd: whether the region contains arrows, or text that may be a number.
         near: all texts that may name the table, with their positions.
         below: the rows of text directly below that are taken for notes, with their texts.
+        counted: whether a column left of its words numbers them.
     """
 
     box: Box
@@ -192,6 +208,7 @@ class Region:
     odd: bool = False
     near: tuple[tuple[str, str], ...] = ()
     below: tuple[tuple[int, str], ...] = ()
+    counted: bool = False
 
     def place(self, sheet: str) -> Place:
         """The cells of the region, labels included."""
@@ -248,8 +265,24 @@ class _Sheet:
     def __init__(self, grid: Grid, cells: np.ndarray, names: Callable[[str], bool]) -> None:
         self.grid, self.cells, self.names = grid, cells, names
         self.boxes = merged(boxes(cells))
+        self.counts = self._counts()
+        self.boxes = [box for box in self.boxes if box[:2] not in self.counts]
         self.owner = np.zeros(cells.shape, dtype=np.int32)
         self._own()
+
+    def _counts(self) -> set[tuple[int, int]]:
+        """The first cells of columns that number the words right of them, with numbers beyond these."""
+        tables, found = {box[:3] for box in self.boxes}, set()
+        for top, left, bottom, right in self.boxes:
+            words = self.cells[top : bottom + 1, left + 1 : left + 2]
+            if left < right or top == bottom or not words.size or (words != TEXT).any():
+                continue
+            numbers = [row[left] for row in self.grid[top : bottom + 1]]
+            counts = numbers in ([*range(len(numbers))], [*range(1, len(numbers) + 1)])
+            headed = self.text(top - 1, left).casefold() in COUNT_HEADINGS
+            if (counts or headed) and (top, left + 2, bottom) in tables:
+                found.add((top, left))
+        return found
 
     def _own(self) -> None:
         self.owner[:] = 0
@@ -355,7 +388,8 @@ class _Sheet:
         up = self._up(top, first, last, own)
         down, end = self._down(bottom, first, left, last, own)
         found = self._titled((top, left, bottom, right), (up, first, down, last), side_title)
-        return replace(found, below=tuple((r, self.text(r, first)) for r in range(down + 1, end + 1)))
+        notes = tuple((r, self.text(r, first)) for r in range(down + 1, end + 1))
+        return replace(found, below=notes, counted=(top, left - 2) in self.counts)
 
     def _continues(self, row: int, column: int, own: int) -> bool:
         kind = self.kind(row, column)

@@ -240,7 +240,7 @@ def pick(found: Sequence[Found], weights: Mapping[str, Found]) -> list[Found]:
 def _alike(found: Sequence[Found]) -> bool:
     """Whether tables are clearly sentences: each has words and the same dimensions, and a title of its
     own or that of an input; then words may be in columns."""
-    tables = [f.table for f in found if f.table is not None and all(f.table.labelled)]
+    tables = [f.table for f in found if f.table is not None and f.table.labelled[0]]
     titles = {f.title for f in found if f.title}
     if len(tables) < len(found):
         return False

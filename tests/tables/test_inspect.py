@@ -14,6 +14,7 @@ from conftest import ROOT, SAMPLES
 
 from attn_xl import read_tables
 from attn_xl.cli.main import main
+from attn_xl.errors import InputError
 
 INPUTS = ROOT / "tests" / "data" / "inputs"
 Make = Callable[..., Path]
@@ -121,8 +122,27 @@ def test_show_takes_a_sheet_that_alone_is_clear(make: Make, capsys: pytest.Captu
 
 
 def test_two_sentences_on_a_sheet_by_their_titles(make: Make) -> None:
-    rows = [["First"], *GOOD, [], ["Second"], *GOOD[:2]]
-    assert list(read_tables(make({"s": rows})).sentences) == ["First", "Second"]
+    for top in (0, 1):  # with and without labels of the columns
+        rows = [["First"], *GOOD[top:], [], ["Second"], *GOOD[top:2]]
+        assert list(read_tables(make({"s": rows})).sentences) == ["First", "Second"]
+
+
+@pytest.mark.parametrize(
+    ("heading", "numbers", "kept"),
+    [("", (1, 2), True), ("#", (0, 1), True), ("ID", (2054, 101), True), ("age", (7, 4), False)],
+)
+def test_a_column_that_numbers_the_words_is_left_out(
+    make: Make, heading: str, numbers: tuple[int, int], kept: bool
+) -> None:
+    rows = [[n, *row] for n, row in zip((heading, *numbers), GOOD)]
+    rows[0][1] = "word"
+    if not kept:
+        with pytest.raises(InputError, match="B2: the text 'cat' where a number is needed"):
+            read_tables(make({"s": rows}))
+        return
+    tables = read_tables(make({"s": rows}))
+    assert tables.sentences["s"].rows == ("cat", "dog")
+    assert "column A numbers the words and is left out" in tables.remarks[0]
 
 
 @pytest.mark.parametrize("gap", [0, 1])
