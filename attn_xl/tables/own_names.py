@@ -131,14 +131,15 @@ def _called(values: Mapping[Cell, Any]) -> Iterator[tuple[str, str, list[Cell]]]
 
 
 def says_where(drawn: DrawnBook) -> bool:
-    """Whether a workbook says where matrices go: it has a tag, or titles of the input and of a step."""
+    """Whether a workbook says where matrices go: it has a tag, titles of the input and of a step, or of
+    three steps."""
     named = {title.step for sheet in drawn.sheets for title in titles_of(sheet, {})}
     tagged = any(
         isinstance(value, str) and _TAG.fullmatch(value)
         for sheet in drawn.sheets
         for value in sheet.values.values()
     )
-    return tagged or ("Input" in named and any(step in SPELLINGS for step in named))
+    return tagged or len(named & SPELLINGS.keys()) + 2 * ("Input" in named) >= 3
 
 
 def sheets_of_weights(drawn: DrawnBook, pages: Mapping[str, Page]) -> Iterator[Title]:

@@ -171,7 +171,7 @@ def is_matrix_name(text: str) -> bool:
 
 def names_input(text: str) -> bool:
     """Whether a title names the input of attention."""
-    return bool(_INPUT.fullmatch(_plain(text)))
+    return bool(_INPUT.fullmatch(_plain(text).removesuffix(" x")))
 
 
 def names_step(text: str) -> bool:

@@ -609,6 +609,8 @@ def test_weights_tell_the_model_and_titles_need_no_layer(
     found = [frame for _, frame, _ in book.filling.frames]
     steps = {frame.by.split("'")[1]: frame.step for frame in found}
     assert steps == frames
+    behind = openpyxl.load_workbook(out)["Steps"]["A"]  # her weights are not copied there
+    assert not {str(cell.value).rpartition(": ")[2] for cell in behind} & given.keys()
     for frame in found:
         _, values = values_in(read_drawn(out).sheets[0], frame.place, False)
         np.testing.assert_allclose(values, graph[frame.step].values, rtol=1e-12, atol=1e-15)
@@ -797,6 +799,8 @@ def test_labels_say_that_one_sentence_looks_at_another(across: bool, tmp_path: P
         ("Normalized weights (softmax)", "Softmax"),
         ("Head 2: Softmax", "Softmax_2"),
         ("Head output 2", "Output_2"),
+        ("Input X", "Input"),
+        ("Embeddings + Positional Encoding", "Embedded"),
         ("Attention / 2", None),
         ("Weight matrix", None),
     ],

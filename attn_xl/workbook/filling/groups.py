@@ -206,13 +206,16 @@ def plain_exponentials(group: Group) -> dict[str, Any]:
 
 
 def _computed(drawn: DrawnBook, group: Group, compute: Compute, implied: Mapping[str, Any]) -> Graph:
-    """The matrices of a sentence."""
+    """The matrices of a sentence, whose weights take their names: W_O may be W_o, of an output gate."""
     weights = {name: table for name, (_, table) in group.weights.items()}
     sentences, memory = {group.name: group.table}, weights.pop(steps.MEMORY.symbol, None)
     if memory is not None:
         sentences[memory.name] = memory
         implied = {**implied, "memory": memory.name}
-    return compute(Tables(drawn.path, sentences, weights), implied)
+    graph = compute(Tables(drawn.path, sentences, weights), implied)
+    names = {name.casefold(): name for name in graph}
+    group.weights = {names.get(name.casefold(), name): own for name, own in group.weights.items()}
+    return graph
 
 
 def _looking_at_each_other(
