@@ -34,10 +34,15 @@ _SPOKEN = re.compile(
     r"(?:the )?(?:(?P<what>query|queries|key|keys|value|values|output)s? ?"
     r"(?P<kind>weights?|weight matrix|projection|projection matrix|projection weights|bias|biases)"
     r"|(?P<kind2>weights?|weight matrix|projection|bias|biases|w|b) (?:of |for )?(?:the )?"
-    r"(?P<what2>query|queries|keys?|values?|output))"
+    r"(?P<what2>query|queries|keys?|values?|output|[qkvo]))"
     r"(?: ?(?:of |for )?head)? ?(?P<head>\d*)"
 )
 _ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+_EXPLAINED = re.compile(r"(?::|=|\s[–—-])\s.*")
+_SAYS_WEIGHTS = re.compile(
+    r"\b(?:learned|(?:query|key|value|output)?\s*(?:matrix|weights?|projection))\b", re.I
+)
+"""What stands beside the name of weights: `W_Q: learned`, `Matrix W_Q`, `Query projection W_Q`."""
 _INPUT = re.compile(
     r"x|e|inputs?|(?:word |input |token )?embeddings?(?: matrix| table)?"
     r"|input (?:features|matrix|vectors)|features|sentence|tokens|words|word vectors|vectors"
@@ -142,10 +147,10 @@ def weight_label(text: str) -> str | None:
     """The weights that a label names: `W_Q` for `Wq`, `W^Q`, `W_{Q}:` and `Query weights`; `W_Q_2` for
     `Query weights, head 2`; None if it names none."""
     text = text.strip().rstrip(":= ")
-    for form in (text, _ASIDE.sub(" ", text)):
-        named = weight_name(form.strip()) or _weight_label(form)
-        if named:
-            return named
+    named = _EXPLAINED.sub("", text)
+    for form in (text, _ASIDE.sub(" ", text), named, _SAYS_WEIGHTS.sub(" ", named)):
+        if found := weight_name(form.strip()) or _weight_label(form):
+            return found
     return None
 
 

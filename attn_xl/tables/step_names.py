@@ -73,6 +73,8 @@ _SPOKEN_HEAD = re.compile(r"head", re.IGNORECASE)
 _COUNT = re.compile(r"^(?:step\s*)?\d{1,2}\s*[.):–-]?\s+(?=\S)", re.IGNORECASE)
 """The number of a step before its name: `2. Scores`, `Step 2: Scores`."""
 _HEAD_FIRST = re.compile(r"^head\s*(\d+)\s*[.:,–-]?\s+(?=\S)(.*)", re.IGNORECASE)
+_EXPLAINED = re.compile(r":\s|\n|\s[–—-]\s")
+"""What parts a name from its explanation: `Output: the new vectors`."""
 _ASIDE = re.compile(r"\([^()]*\)$|^(?:raw|self)[\s-]+|\s+(?:matrix|matrices)$", re.IGNORECASE)
 _SCALED = re.compile(r"scaled\s+(.+)|\(?(.+?)\)?\s*/\s*(?:sqrt|√)\s*[\w()]*", re.IGNORECASE)
 
@@ -95,7 +97,8 @@ def step_named(text: str) -> tuple[str, bool] | None:
     before, equals, after = plain.partition("=")
     if re.fullmatch(r"V\s*['′’`]", before.strip()):  # the values, mixed
         return "Output", False
-    for part in (before, after) if equals else (plain,):
+    first = _EXPLAINED.split(before, maxsplit=1)[0]
+    for part in dict.fromkeys((before, after, first) if equals else (plain, first)):
         part = part.strip().rstrip(":'′’`´ ")
         if (weights := weight_label(part)) and weights != "Mask":
             return weights, False

@@ -800,6 +800,8 @@ def test_labels_say_that_one_sentence_looks_at_another(across: bool, tmp_path: P
         ("Head 2: Softmax", "Softmax_2"),
         ("Head output 2", "Output_2"),
         ("Input X", "Input"),
+        ("Output: the new vectors", "Output"),
+        ("Note: Output", None),
         ("Embeddings + Positional Encoding", "Embedded"),
         ("Attention / 2", None),
         ("Weight matrix", None),
