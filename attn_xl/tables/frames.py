@@ -214,7 +214,7 @@ class Group:
 CORNERS = ("word", "words", "token", "tokens")
 """What stands in the corner of an input, and is the name of a step in a language model, too."""
 
-LABELS = ("s", "a", "z")
+LABELS = ("s", "ss", "a", "z")
 """Letters that are rather labels: of scores, attention and outputs, authors write large ones."""
 
 
@@ -265,6 +265,12 @@ def distance(title: Title, row: int, column: int, rows: int, columns: int) -> fl
     return None
 
 
+def beside(own: Title, other: Title, row: int, column: int) -> bool:
+    """Whether another title stands left of the first row of a rectangle, and its own further up."""
+    near = other.row in (row - 1, row) and 1 <= column - other.last_column <= 2
+    return near and own.row < row - 1
+
+
 def is_label(cells: Page, title: Title, row: int, column: int, rows: int, columns: int) -> bool:
     """Whether a text is one of the labels of a rectangle: a word that is spelled like a step."""
     (left, aside), (above, up) = labels_of(cells, Place("", row, column, rows, columns))
@@ -287,6 +293,9 @@ def tables_given(
         for block in cells.blocks:
             away = distance(title, *block) if title.place is None else _at(title.place, block)
             if away is None or (title.place is None and is_label(cells, title, *block)):
+                continue
+            others = (t for t in titles if t.place is None and beside(title, t, *block[:2]))
+            if title.place is None and any(not is_label(cells, t, *block) for t in others):
                 continue
             alone = title.step == "Input" and not title.place and _is_vector(sheet, cells, block)
             if away < BESIDE and not alone and cells.filled(*block) == block[2] * block[3]:

@@ -314,10 +314,11 @@ def words_of(
     if not rows:
         shapes = [(name, weight.shape) for name, weight in weights]
         from_right = all(shape[0] == table.shape[1] for _, shape in shapes)
-        if shapes and not from_right and all(shape[1] == table.shape[0] for _, shape in shapes):
+        from_left = all(shape[1] == table.shape[0] for _, shape in shapes)
+        if shapes and from_left and not from_right:
             name, (height, width) = shapes[0]
             return "columns", f"{name} ({height} x {width}) fits from the left: {name} × input"
-        if shapes and from_right:
+        if shapes and from_right and not from_left:
             return "rows", f"{shapes[0][0]} fits from the right: input × {shapes[0][0]}"
     return "rows", BY_DEFAULT
 

@@ -9,9 +9,9 @@ from functools import lru_cache
 from .roles import names_input, weight_label
 
 SPELLINGS = {
-    "Q": "q query queries",
-    "K": "k key keys",
-    "V": "v value values",
+    "Q": "q query queries queryvectors",
+    "K": "k key keys keyvectors",
+    "V": "v value values valuevectors",
     "Scores": "scores score s attentionscores attentionscore similarityscores similarities similarity "
     "dotproducts dotproduct qk^t k^tq matmul1",
     "Scaled": "scaled ss",
@@ -34,7 +34,7 @@ SPELLINGS = {
 }
 """The spellings of each step, without spaces and in lower case."""
 BY_SPELLING = {
-    unicodedata.normalize("NFKC", spelling).casefold(): step
+    unicodedata.normalize("NFKC", spelling).lower(): step
     for step, spellings in SPELLINGS.items()
     for spelling in spellings.split()
 }
@@ -115,7 +115,7 @@ def _step(text: str) -> tuple[str, bool] | None:
     if (scaled := _SCALED.fullmatch(text)) and (scores := _step(scaled[1] or scaled[2])):
         return ("Scaled", scores[1]) if scores[0] == "Scores" else None
     for form in dict.fromkeys((text, _ASIDE.sub("", text).strip())):
-        compact = re.sub(r"[\s_\-–']+", "", _TIMES.sub("*", form)).casefold()
+        compact = re.sub(r"[\s_\-–']+", "", _TIMES.sub("*", form)).lower()  # ß is no SS
         if not compact:
             continue
         if found := BY_SPELLING.get(compact):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from authors import DESK, DIMS, PETS, STEPS, AuthorSheet, numbers, saved, two_contexts
+from authors import DESK, DIMS, EDGE, PETS, STEPS, AuthorSheet, numbers, saved, two_contexts
 from conftest import (
     ROOT,
     SAMPLES,
@@ -28,7 +28,7 @@ from engines import IronCalc
 import attn_xl
 from attn_xl.cli.main import main
 from attn_xl.errors import InputError
-from attn_xl.spreadsheets.addresses import at_row
+from attn_xl.spreadsheets.addresses import Place, at_row
 from attn_xl.spreadsheets.drawn import read_drawn
 from attn_xl.tables.frames import step_called, values_in
 from attn_xl.workbook.filling.author import FilledBook, fill_file
@@ -805,10 +805,37 @@ def test_labels_say_that_one_sentence_looks_at_another(across: bool, tmp_path: P
         ("Embeddings + Positional Encoding", "Embedded"),
         ("Attention / 2", None),
         ("Weight matrix", None),
+        ("Query vectors", "Q"),
+        ("ß", None),  # no SS
     ],
 )
 def test_titles_as_people_write_them(title: str, step: str | None) -> None:
     assert (step_called(title, {}) or (None,))[0] == step
+
+
+@pytest.mark.parametrize("across", [False, True])
+def test_titles_beside_frames_that_nothing_labels(across: bool, tmp_path: Path) -> None:
+    """Each has the frame beside it, not the one further down; frames tell where the words stand, though
+    W_Q fits from both sides."""
+    made, rng, row = openpyxl.Workbook(), np.random.default_rng(8), 1
+    x, w = rng.integers(-3, 4, (2, 4)) / 2, rng.integers(-3, 4, (4, 2)) / 2
+    weights = np.exp(x @ w @ (x @ w).T / 2**0.5)
+    weights /= weights.sum(axis=1, keepdims=True)
+    blocks = {"Input": x, "W_Q": w, "W_K": w, "W_V": w, "Attention": weights, "Output": weights @ x @ w}
+    places = {}
+    for title, block in blocks.items():
+        shown = block.T if across else block
+        made.active.cell(row, 1, title)
+        for (i, j), value in np.ndenumerate(shown):
+            cell = made.active.cell(row + i, 2 + j)
+            cell.border = EDGE
+            cell.value = None if title in ("Attention", "Output") else value
+        places[title] = row, shown
+        row += len(shown) + 1
+    _, out = filled(saved(made, tmp_path / "own.xlsx"))
+    for top, shown in (places["Attention"], places["Output"]):
+        _, values = values_in(read_drawn(out).sheets[0], Place("", top, 2, *shown.shape), False)
+        np.testing.assert_allclose(values, shown, rtol=1e-12, atol=1e-14)
 
 
 def test_a_softmax_of_a_column_of_numbers_is_no_attention(tmp_path: Path) -> None:

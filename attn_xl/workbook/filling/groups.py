@@ -25,6 +25,7 @@ from attn_xl.tables.frames import (
     Page,
     Shape,
     Title,
+    beside,
     box,
     candidates,
     cost,
@@ -462,7 +463,7 @@ def _offers(
         order = sorted(range(len(away)), key=lambda n: away[n])
         near = [n for n in order if away[n] < ELSEWHERE]
         places = _places(made, pages, title, number, near or order, taken)
-        offers = [one for one in places if not _has_its_own(one.candidate, titles)]
+        offers = [offer for offer in places if not _is_of_another(offer, titles)]
         if not near and len(order) > 1:  # only labels tell whose it is
             agreeing = {offer.group for offer in offers if offer.candidate.agrees}
             if offers and len(agreeing) != 1:
@@ -504,11 +505,12 @@ def _places(
                     yield Offer((-rated, one.away, number), title, n, one, step)
 
 
-def _has_its_own(one: Candidate, titles: Sequence[Title]) -> bool:
-    """Whether another title stands over further columns of a place."""
-    there = range(one.place.column + 1, one.place.last_column + 1)
-    over = [t for t in titles if (t.sheet, t.row) == (one.place.sheet, one.place.row - 1)]
-    return not one.agrees and any(t.column in there and t.place is None for t in over)
+def _is_of_another(offer: Offer, titles: Sequence[Title]) -> bool:
+    """Whether another title stands over further columns of a place, or beside it."""
+    own, one, place = offer.title, offer.candidate, offer.candidate.place
+    others = [t for t in titles if t.sheet == place.sheet and t.place is None and t is not own]
+    over = (t.row == place.row - 1 and place.column < t.column <= place.last_column for t in others)
+    return (not one.agrees and any(over)) or any(beside(own, t, *box(place)[:2]) for t in others)
 
 
 def _in_layers(graph: Graph, step: str) -> list[str]:
