@@ -838,6 +838,21 @@ def test_titles_beside_frames_that_nothing_labels(across: bool, tmp_path: Path) 
         np.testing.assert_allclose(values, shown, rtol=1e-12, atol=1e-14)
 
 
+def test_sentences_of_other_lengths_side_by_side_do_not_mislead_each_other(tmp_path: Path) -> None:
+    """As many words in the first as dimensions: its frames do not say that the second lies across."""
+    made, short = openpyxl.Workbook(), ("river", "mouse", "runs")
+    sheet, dims = AuthorSheet(made.active, borders=False), ("d1", "d2", "d3", "d4", "d5")
+    for column, words in ((1, PETS), (8, short)):
+        sheet.block(2, column, "X", words, dims, numbers(words, 5))
+        for n, (title, columns) in enumerate(
+            {"Scores": words, "Weights": words, "Output": dims}.items(), 1
+        ):
+            sheet.block(2 + n * (len(words) + 3), column, title, words, columns)
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (book.filling.count, book.attention) == (3 * 25 + 2 * 9 + 15, [])
+    assert not any(frame.turned for _, frame, _ in book.filling.frames)
+
+
 def test_a_softmax_of_a_column_of_numbers_is_no_attention(tmp_path: Path) -> None:
     """Nor is its first number a word of one dimension."""
     made = openpyxl.Workbook()

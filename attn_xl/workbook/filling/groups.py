@@ -124,8 +124,11 @@ def assigned(
     weights = {t: one for t, one in given.items() if one[0].step != steps.INPUT.symbol}
     titles, weights = _of_heads(titles, weights, inputs)
     made = Assigned()
+    places = [frame.place for frame, _ in inputs]
     for frame, table in sorted(inputs, key=lambda one: _order(drawn, one[0].place)):
-        made.groups.append(_group(drawn, pages, frame, table, weights, titles, words_in))
+        near = [t for t in titles if t.sheet == frame.place.sheet and t.step in SPELLINGS]
+        own = [t for t in near if cost(t, frame.place) <= min(cost(t, place) for place in places)]
+        made.groups.append(_group(drawn, pages, frame, table, weights, titles, own or near, words_in))
     made.groups = _looking_at_each_other(made.groups, pages, titles)
     for tag in tags:
         if tag.step in (WORDS, DIMENSIONS) or tag.step.startswith(FORMULA):
@@ -320,9 +323,11 @@ def _group(
     table: Table,
     weights: Mapping[Title, tuple[Frame, Table]],
     titles: Sequence[Title],
+    near: Sequence[Title],
     asked: WordsIn | None,
 ) -> Group:
-    """A sentence with the weights that stand nearest to it."""
+    """A sentence with the weights that stand nearest to it; `near` are the titles that no other is
+    nearer to."""
     place = frame.place
     nearest: dict[str, Title] = {}
     for title in weights:
@@ -330,7 +335,6 @@ def _group(
         if step not in nearest or cost(title, place) < cost(nearest[step], place):
             nearest[step] = title
     own = {step: weights[title] for step, title in nearest.items()}
-    near = [title for title in titles if title.sheet == place.sheet]
     plain = {step: one for step, (_, one) in own.items()}
     words, why = direction(pages[place.sheet], table, plain, near, asked)
     read, turned = oriented(table, steps.INPUT.symbol, words, ())
@@ -392,6 +396,8 @@ def _assign(made: Assigned, pages: Mapping[str, Page], titles: Sequence[Title]) 
         if title in done or (title.place is None and any(_labels(place, title) for place in taken)):
             continue
         n = _nearest(made, title)
+        if len(made.groups) > 1 and _shows(made.groups[n], title.step):
+            n = next((m for m, one in enumerate(made.groups) if not _shows(one, title.step)), n)
         group, graph = made.groups[n], made.graphs[n]
         if title.text.startswith("{{"):
             raise InputError(
@@ -409,6 +415,10 @@ def _assign(made: Assigned, pages: Mapping[str, Page], titles: Sequence[Title]) 
                 else "which the model does not compute"
             )
             made.left.append(f"{title.where}: {title.text!r} names {title.step}, {why}.")
+
+
+def _shows(group: Group, step: str) -> bool:
+    return step in group.weights or any(frame.step == step for frame in group.frames)
 
 
 def _words(pages: Mapping[str, Page], groups: Sequence[Group]) -> set[tuple[str, int, int]]:
