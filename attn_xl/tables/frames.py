@@ -20,7 +20,7 @@ from attn_xl.text import clean
 
 from .labels import Table
 from .roles import BY_DEFAULT, WordsIn, to_turn, weight_label, words_of
-from .step_names import says_across, step_named
+from .step_names import SPELLINGS, says_across, step_named
 
 ARROWS = frozenset("↓→↑←⇒⇓|—-–/=+×·*")
 FURTHEST = 4
@@ -581,6 +581,13 @@ def cost(title: Title, place: Place) -> float:
     down = max(title.row - place.last_row, 0)
     up = max(place.row - FURTHEST - title.row, 0)
     return across + down + 100 * up
+
+
+def nearest_to(place: Place, inputs: Sequence[Place], titles: Sequence[Title]) -> list[Title]:
+    """The titles of steps that no other input is nearer to; all of its sheet if there are none."""
+    there = [title for title in titles if title.sheet == place.sheet and title.step in SPELLINGS]
+    own = [t for t in there if cost(t, place) <= min((cost(t, other) for other in inputs), default=0)]
+    return own or there
 
 
 def values_in(sheet: DrawnSheet, place: Place, turned: bool) -> tuple[np.ndarray, np.ndarray]:

@@ -245,14 +245,14 @@ def pick(found: Sequence[Found], weights: Mapping[str, Found]) -> list[Found]:
 def _alike(found: Sequence[Found]) -> bool:
     """Whether tables are clearly sentences: each has words and the same dimensions, and a title of its
     own or that of an input; then words may be in columns."""
-    tables = [f.table for f in found if f.table is not None and f.table.labelled[0]]
+    tables = [f.table for f in found if f.table is not None]
     titles = {f.title for f in found if f.title}
     if len(tables) < len(found):
         return False
     same = len({table.columns for table in tables}) == 1
     if all(names_input(f.title) for f in found):
         return same or len({table.rows for table in tables}) == 1
-    if not same:
+    if not same or not all(table.labelled[0] for table in tables):
         return False
     named = not any(names_input(title) or names_step(title) for title in titles)
     return len(titles) == len(found) and named

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from attn_xl.errors import CallError, InputError, nearest
 from attn_xl.labelled import first_and_last
 from attn_xl.settings import INFLUENCES, LABELS, OVERVIEW, SETTINGS
-from attn_xl.spreadsheets.addresses import Span, unique
+from attn_xl.spreadsheets.addresses import Place, Span, unique
 from attn_xl.spreadsheets.book import Book, wrote_this
 from attn_xl.spreadsheets.numerals import ErrorValue, as_text
 from attn_xl.text import clean, listed
@@ -405,7 +405,8 @@ def _assembled(survey: Survey, settings: dict[str, Any], words_in: WordsIn | Non
             else words_of(table, corner, known, words_in)
         )
         if why == BY_DEFAULT and survey.book is not None:
-            where, why = _as_frames_show(survey.book, f, table, known) or (where, why)
+            inputs = [one.place for _, _, one in _used(survey, "sentence")]
+            where, why = _as_frames_show(survey.book, f, table, known, inputs) or (where, why)
         name = unique(f.name or sheet.name, {name.casefold() for name in sentences})
         sentences[name] = replace(table.turn() if where == "columns" else table, name=name)
         conventions.append((where, sentences[name]))
@@ -457,7 +458,11 @@ def _called(grids: Mapping[str, Grid]) -> dict[str, str]:
 
 
 def _as_frames_show(
-    book: Book, f: Found, table: Table, weights: Sequence[tuple[str, Table]]
+    book: Book,
+    f: Found,
+    table: Table,
+    weights: Sequence[tuple[str, Table]],
+    inputs: Sequence[Place],
 ) -> tuple[WordsIn, str] | None:
     """Whether the words of a sentence are in rows or in columns, and why, as an author's frames for the
     steps on its sheet show it; None if there are none."""
@@ -471,7 +476,7 @@ def _as_frames_show(
         return None
     from attn_xl.spreadsheets.drawn import read_drawn
 
-    from .frames import Page, direction, titles_of
+    from .frames import Page, direction, nearest_to, titles_of
 
     if "drawn" not in book.kept:
         try:
@@ -479,7 +484,8 @@ def _as_frames_show(
         except InputError:  # it can be read, but not be filled in: it is signed, for example
             book.kept["drawn"] = []
     for sheet in (one for one in book.kept["drawn"] if one.name == f.place.sheet):
-        return direction(Page(sheet), table, dict(weights), list(titles_of(sheet, {})), None)
+        near = nearest_to(f.place, inputs, [*titles_of(sheet, {})])
+        return direction(Page(sheet), table, dict(weights), near, None)
     return None
 
 
@@ -534,6 +540,11 @@ def _weights(survey: Survey) -> dict[str, Found]:
                         sheet.found[i] = replace(f, use="", why=f"{why} {name} is {first}")
                 left = kept
         weights[name] = left[0][2]
+        for sheet, i, f in left[1:]:
+            if _readable(f).values.tolist() == _readable(weights[name]).values.tolist():
+                why = f"its numbers are those of {name} in {weights[name].where}"
+                sheet.found[i] = replace(f, use="", why=why)
+        left = [one for one in left if one[0].found[one[1]].use]
         if len(left) > 1:
             raise _twice(survey, name, left[0][2], left[1][2])
     return weights

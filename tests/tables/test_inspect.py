@@ -127,6 +127,15 @@ def test_two_sentences_on_a_sheet_by_their_titles(make: Make) -> None:
         assert list(read_tables(make({"s": rows})).sentences) == ["First", "Second"]
 
 
+def test_two_inputs_need_no_labels_and_equal_weights_no_choice(make: Make) -> None:
+    x, w = [[1.5, 2], [3, 4]], [[1, 0], [0, 1]]
+    rows = [["Input"], *x, [], ["Input"], *x[::-1], [], ["W_Q"], *w]
+    tables = read_tables(make({"s": rows, "t": [["X"], *x, [], ["Wq"], *w]}))
+    assert (len(tables.sentences), set(tables.weights)) == (3, {"W_Q"})
+    with pytest.raises(InputError, match="W_Q is on the sheets 's' and 't'"):
+        read_tables(make({"s": rows, "t": [["X"], *x, [], ["Wq"], *w[::-1]]}))
+
+
 @pytest.mark.parametrize(
     ("heading", "numbers", "kept"),
     [("", (1, 2), True), ("#", (0, 1), True), ("ID", (2054, 101), True), ("age", (7, 4), False)],
@@ -187,7 +196,7 @@ def test_weights_twice_are_refused_unless_one_is_computed(make: Make) -> None:
     again = [["W_V"], ["==A6", "==B6"], ["==A7", "==B7"]]
     assert list(read_tables(make({"s": [*rows, [], *again]})).weights) == ["W_V"]
     with pytest.raises(Exception, match=r'--range "W_V=s!A6:B7"'):
-        read_tables(make({"s": [*rows, [], ["Wv"], [1, 0], [0, 1]]}))
+        read_tables(make({"s": [*rows, [], ["Wv"], [1, 0], [0, 2]]}))
 
 
 def test_names_of_sheets_do_not_steer_a_terminal(

@@ -223,7 +223,7 @@ def test_ragged_and_doubtful_tables_are_refused(make: Make, rows: list[list[Any]
         ({"W_Q": table(np.ones((2, 3)))}, "W_Q is 2 x 3 but there is no W_K"),
         ({"W_K": table(np.ones((2, 1)))}, "there is no W_Q, so the queries keep 2 dimensions but W_K"),
         ({"W_Q": [["", "q"], ["b", 1], ["a", 2]]}, "Put them in the same order"),
-        ({"W_Q": [[1, 2], [3, 4]], "wq": [[1, 2], [3, 4]]}, "both W_Q"),
+        ({"W_Q": [[1, 2], [3, 4]], "wq": [[1, 2], [3, 5]]}, "both W_Q"),
         ({"W_Q": [["nothing yet"]]}, "no numbers; fill in W_Q"),
     ],
 )

@@ -32,6 +32,7 @@ from attn_xl.tables.frames import (
     direction,
     evidence,
     labels_of,
+    nearest_to,
     oriented,
     shifted,
     step_called,
@@ -126,9 +127,8 @@ def assigned(
     made = Assigned()
     places = [frame.place for frame, _ in inputs]
     for frame, table in sorted(inputs, key=lambda one: _order(drawn, one[0].place)):
-        near = [t for t in titles if t.sheet == frame.place.sheet and t.step in SPELLINGS]
-        own = [t for t in near if cost(t, frame.place) <= min(cost(t, place) for place in places)]
-        made.groups.append(_group(drawn, pages, frame, table, weights, titles, own or near, words_in))
+        near = nearest_to(frame.place, places, titles)
+        made.groups.append(_group(drawn, pages, frame, table, weights, titles, near, words_in))
     made.groups = _looking_at_each_other(made.groups, pages, titles)
     for tag in tags:
         if tag.step in (WORDS, DIMENSIONS) or tag.step.startswith(FORMULA):
