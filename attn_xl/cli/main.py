@@ -57,6 +57,8 @@ def main(args: Sequence[str] | None = None) -> None:
             raise KeyboardInterrupt
         sys.exit(128 + number)
 
+    reported = sys.unraisablehook  # of a callback that Python ran when the signal came
+    sys.unraisablehook = lambda what: None if caught else reported(what)
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):  # unfinished files are removed on the way out
         if hasattr(signal, name) and threading.current_thread() is threading.main_thread():
             signal.signal(getattr(signal, name), on_signal)

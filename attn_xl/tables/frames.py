@@ -295,7 +295,9 @@ def tables_given(
             if away is None or (title.place is None and is_label(cells, title, *block)):
                 continue
             others = (t for t in titles if t.place is None and beside(title, t, *block[:2]))
-            if title.place is None and any(not is_label(cells, t, *block) for t in others):
+            others = (t for t in others if not is_label(cells, t, *block))
+            headed = cells.labels(block[0] - 1, block[1], 1, block[3])  # beside it stand words, then
+            if title.place is None and any(not headed or t.last_column < block[1] - 1 for t in others):
                 continue
             alone = title.step == "Input" and not title.place and _is_vector(sheet, cells, block)
             if away < BESIDE and not alone and cells.filled(*block) == block[2] * block[3]:

@@ -85,3 +85,27 @@ def test_ctrl_c_at_every_moment_ends_the_run(command: str, tmp_path: Path) -> No
         assert "Traceback" not in said
         # -2 is how a shell's 130 is told to Python.
         assert status == 0 or (status in (130, -2) and "interrupted" in said), (status, said)
+
+
+def test_ctrl_c_in_a_callback_that_python_ignores_prints_one_line() -> None:
+    code = """
+import os, signal, weakref
+from attn_xl.cli import main as entry
+
+class Thing: pass
+
+def interrupt(_):
+    os.kill(os.getpid(), signal.SIGINT)
+    sum(range(1000))
+
+def run(*_, **__):
+    thing = Thing()
+    kept = weakref.ref(thing, interrupt)
+    del thing
+
+entry.app = run
+entry.main([])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stderr == "attn-xl: interrupted. No unfinished file is left.\n"
+    assert done.returncode == 130
