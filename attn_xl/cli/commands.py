@@ -20,6 +20,8 @@ WORDS = '"WORD ..."'
 """The placeholder for several words in the help."""
 WIDEST, MOST_LEFT = 100, 24
 """Columns of a help page, and of the options on its left."""
+MISTAKEN = {"--only": "--step", "--mask": "--causal"}
+"""Options that people try, and those that they mean."""
 METAVARS = {"int": "N", "integer": "N", "float": "X", "path": "FILE"}
 
 
@@ -43,8 +45,9 @@ class Command(TyperCommand):
             for name in (*parameter.opts, *parameter.secondary_opts)
             if name.startswith("-")
         }
-        if "--only" in args and "--step" in options:
-            raise CallError("there is no option --only. Did you mean --step?")
+        for wrong, meant in MISTAKEN.items():
+            if wrong in args and meant in options:
+                raise CallError(f"there is no option {wrong}. Did you mean {meant}?")
         once = {
             name: parameter.opts[0]
             for parameter in self.params
@@ -288,6 +291,9 @@ class Commands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         if args[0] not in self.commands and (args[0] == "-" or set("./\\") & set(args[0])):
             args = ["convert", *args]
+        if args[0] not in self.commands and " " in args[0] and args[0][0] != "-":
+            advice = f'attn-xl new --words "{args[0]}" writes an input with these words'
+            raise CallError(f"{args[0]!r} is neither a file nor a command. {advice}.")
         name, command, rest = super().resolve_command(ctx, args)
         return name, command and load(str(command.name)), rest
 

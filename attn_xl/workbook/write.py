@@ -18,7 +18,7 @@ from attn_xl.models import steps
 from attn_xl.models.computation import Computation, as_computation
 from attn_xl.models.parts import FILE_BYTES, OPEN_BYTES, size
 from attn_xl.outputs import writing_all
-from attn_xl.settings import Arrangement, Formulas, Model, Settings
+from attn_xl.settings import Arrangement, Formulas, Settings
 from attn_xl.spreadsheets.addresses import address
 from attn_xl.text import ON, clean
 from attn_xl.workbook.canvas.canvas import draw, draw_layers, prefers_layers, with_canvas
@@ -102,7 +102,7 @@ def _arranged(
     layout = with_curve(with_charts(layout))
     if settings.controls and not blank:
         layout = _annotated(with_vectors(layout))
-    return with_overview(layout, live=settings.controls and settings.model is not Model.similarity)
+    return with_overview(layout, live=settings.controls)
 
 
 def _annotated(layout: Layout) -> Layout:

@@ -146,6 +146,8 @@ def test_the_input_is_never_overwritten(run: Runner, tmp_path: Path, how: str) -
         (["convert"], 2, "FILE"),
         (["paint", MOUSE], 2, "paint"),
         (["show", MOUSE, "--only", "Softmax"], 2, "Did you mean --step?"),
+        (["convert", MOUSE, "--mask"], 2, "Did you mean --causal?"),
+        (["the cat sat"], 2, 'attn-xl new --words "the cat sat"'),
         (["show", "samples/mouse.xlsx"], 1, "no such file here. It is "),
         (["model", MOUSE], 1, "is no trained model, which is a folder with config.json"),
         (["explain", MOUSE, "cat"], 2, "'cat' is the label of a row. Give its step, too: pets."),

@@ -205,10 +205,33 @@ def test_words_are_drawn_as_arrows_and_two_are_compared(tmp_path: Path) -> None:
         arrow = [engine.value("Vectors", field.row, field.column + 3 + j) for j in range(4)]
         assert arrow == [0, b[0], 0, b[1]]
     for name in ("Overview", "Vectors"):
-        (chart,) = openpyxl.load_workbook(tmp_path / "w.xlsx")[name]._charts
+        chart = openpyxl.load_workbook(tmp_path / "w.xlsx")[name]._charts[-1]
         assert len(chart.ser) == (5 if name == "Overview" else 7)
         ends = [(axis.scaling.min, axis.scaling.max) for axis in (chart.x_axis, chart.y_axis)]
         assert ends[0] == ends[1] == (-5, 5)  # angles look as they are
+
+
+def test_similarity_opens_on_the_nearest_word(tmp_path: Path) -> None:
+    words = ["apple", "pear", "lemon", "plum"]
+    x = np.array([[0.8, 0.3, 0.9], [0.1, 0.9, 0.6], [1.6, 0.6, 1.8], [0.9, 0.1, 0.1]])
+    source = make_input(tmp_path / "in.xlsx", {"s": table(x, words)})
+    written(source, tmp_path / "w.xlsx", model="similarity")
+    verify(tmp_path / "w.xlsx")
+    engine, sheet = (
+        Editable(tmp_path / "w.xlsx"),
+        openpyxl.load_workbook(tmp_path / "w.xlsx")["Overview"],
+    )
+    (row,) = [cell.row + 1 for cell in sheet["A"] if cell.value == "choose a word"]
+    for i, word in enumerate(words):
+        engine.enter([("Overview", row, 1, word)])
+        cosines = [float(a @ x[i] / math.hypot(*a) / math.hypot(*x[i])) for a in x]
+        nearest = max((cosine, -j) for j, cosine in enumerate(cosines) if j != i)
+        angle = round(math.degrees(math.acos(min(nearest[0], 1.0))), 2)
+        found = engine.value("Overview", 4, 1)
+        assert found == f"{word}: nearest to {words[-nearest[1]]}, {angle:g}°"
+    chart = sheet._charts[-1]  # every arrow lies within the axes
+    ends = [float(v.v) for one in chart.ser for v in (one.xVal or one.val).numRef.numCache.pt]
+    assert max(map(abs, ends)) <= chart.x_axis.scaling.max
 
 
 @pytest.mark.parametrize(("sample", "sheet"), [("politics", "Input"), ("mouse", "desk.Input")])

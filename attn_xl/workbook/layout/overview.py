@@ -623,6 +623,9 @@ class _Drawing:
             options["picked"] = self._picked(last.values.column, node)
         elif panels[-1].kind == "row":
             what = f"{{group}}: {largest}"
+        elif node.is_step(steps.ANGLE) and last.values.columns > 1:
+            what = "{word}: nearest to {other}, {number1}°"
+            options["other"], options["number1"] = self._nearest(last)
         elif node.is_step(steps.PROBABILITIES):
             what = f"after {{word}} comes {largest}"
         elif panels[-1].kind == "share":
@@ -650,6 +653,17 @@ class _Drawing:
         cells = [fixed(address(self._row + i, column)) for i in range(len(node.rows))]
         words = [clean(node.columns[int(row.argmax())]) for row in self._layout.values(node)]
         return Option(" ".join(words), '&" "&'.join(cells))
+
+    def _nearest(self, end: Series) -> tuple[Option, Option]:
+        """The word at the smallest angle to the chosen one, itself left out, and this angle."""
+        angles = [np.inf if j == self._at else number or 0.0 for j, number in enumerate(end.numbers)]
+        at, here = int(np.argmin(angles)), fixed(end.values.range)
+        columns = f"(COLUMN({here})-{end.values.column - 1})"
+        least = f"SUMPRODUCT(SMALL({here}+1000*({columns}={self._place}),1))"
+        others = f"({columns}={self._place})+({here}<>{least})"
+        first = f"SUMPRODUCT(SMALL({columns}+1000*({others}>0),1))"
+        name = f"INDEX({fixed(end.labels.range)},1,{first})"
+        return Option(str(end.names[at]), name), Option(rounded(angles[at]), f"ROUND({least},2)+0")
 
     def _looks_at_own(self) -> bool:
         """Whether the words look at each other, not at those of another sentence."""

@@ -3,6 +3,7 @@ and beside the input of attention."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -54,7 +55,9 @@ def _chart(words: Sequence[str], place: Place, values: Numbers, row: int, column
         for i, word in enumerate(words[:MOST_ARROWS])
     ]
     shown = share_labels(series)
-    reach = float(f"{1.2 * np.abs(values).max():.1g}")  # room for longer arrows
+    longest = 1.1 * float(np.abs(values).max()) or 1.0  # room for longer arrows
+    step = float(f"5e{math.floor(math.log10(longest)) - 1}")
+    reach = float(f"{step * math.ceil(longest / step):.2g}")
     return Chart("moves", TITLE, row, column, shown, width=13, height=13, legend=False, reach=reach)
 
 
