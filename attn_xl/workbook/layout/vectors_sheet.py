@@ -56,8 +56,8 @@ def _chart(words: Sequence[str], place: Place, values: Numbers, row: int, column
     ]
     shown = share_labels(series)
     longest = 1.1 * float(np.abs(values).max()) or 1.0  # room for longer arrows
-    step = float(f"5e{math.floor(math.log10(longest)) - 1}")
-    reach = float(f"{step * math.ceil(longest / step):.2g}")
+    step = 10.0 ** math.floor(math.log10(longest))
+    reach = float(f"{step * math.ceil(longest / step):.1g}")
     return Chart("moves", TITLE, row, column, shown, width=13, height=13, legend=False, reach=reach)
 
 
