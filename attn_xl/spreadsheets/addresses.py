@@ -260,8 +260,12 @@ def parse_place(text: str) -> Place | None:
     area = parse_area(text)
     if area is None or area[0] is None:
         return None
-    top, left, bottom, right = area[1]
-    return Place(area[0], top, left, bottom - top + 1, right - left + 1)
+    return place_of(area[0], *area[1])
+
+
+def place_of(sheet: str, top: int, left: int, bottom: int, right: int) -> Place:
+    """The cells between two corners."""
+    return Place(sheet, top, left, bottom - top + 1, right - left + 1)
 
 
 Axis = Literal["rows", "columns"]

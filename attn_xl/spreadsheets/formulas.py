@@ -9,22 +9,36 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import permutations
 from pathlib import Path
-from typing import Any
 from xml.parsers import expat
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .addresses import MAX_COLUMNS, MAX_ROWS, REFERENCE, Corners, quoted, split_address, unquoted
-from .ooxml import DAMAGED, UNREADABLE, Malformed, Package, new_parser
+from .addresses import (
+    MAX_COLUMNS,
+    MAX_ROWS,
+    REFERENCE,
+    Corners,
+    Place,
+    parse_area,
+    place_of,
+    split_address,
+    unquoted,
+)
+from .ooxml import DAMAGED, Malformed, Package, new_parser
 
 WIDTH = MAX_COLUMNS
 """A cell's key is row * WIDTH + column - 1: one number that sorts by row, then by column."""
 
 _TEXT = re.compile(r'"[^"]*"')
+_NAME = re.compile(r"[^\W\d][\w.]*")
+_READ = re.compile(rf"(?<![\w.$])(?:{REFERENCE.pattern})(?![\w.(])".replace("[^'!]+", r"[\w.]+"))
+"""A reference within a formula, where a sheet's name without quotes is a word."""
 Ints = NDArray[np.int64]
 
 
@@ -55,6 +69,12 @@ class SheetCells:
     name: str
     keys: Ints
     formulas: Ints
+
+    def cells_with_formulas(self) -> Iterator[tuple[int, int, int]]:
+        """The row, the column and the index of the formula of each cell that has one."""
+        for key, formula in zip(self.keys.tolist(), self.formulas.tolist()):
+            if formula >= 0:
+                yield key // WIDTH, key % WIDTH + 1, formula
 
     def find(self, keys: Ints) -> Ints:
         """The indices of cells given by key; -1 where a cell is blank."""
@@ -208,7 +228,7 @@ def references(formula: Formula, cell: tuple[int, int]) -> Iterator[tuple[str, C
     """The cells and ranges that a formula reads in a cell, which may share it with others: the sheet
     ("" for the formula's own) and the corners."""
     down, across = (0, 0) if formula.array else (cell[0] - formula.row, cell[1] - formula.column)
-    for found in REFERENCE.finditer(_TEXT.sub("", formula.text)):
+    for found in _READ.finditer(_TEXT.sub("", formula.text)):
         sheet, *ends = found.groups()
         corners = []
         for kept_column, letters, kept_row, digits in (ends[:4], ends[4:]):
@@ -219,83 +239,63 @@ def references(formula: Formula, cell: tuple[int, int]) -> Iterator[tuple[str, C
         yield unquoted(sheet[:-1]) if sheet else "", (corners[0], corners[1], corners[2], corners[3])
 
 
-# OpenDocument
+class References:
+    """Which cells the formulas of a workbook refer to."""
 
-_TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
-_OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
-MOST_REPEATED = 100_000
-"""Cells that one element may stand for; more are the blank rest of a sheet."""
-_PARTS = re.compile(r'"(?:[^"]|"")*"|\[([^\[\]]*)\]|;')
-_PLACE = re.compile(r"(?:\$?('(?:[^']|'')+'|[^'.:]*)\.)?(\$?[A-Z]+\$?[0-9]+)", re.IGNORECASE)
+    def __init__(self, book: FormulaBook) -> None:
+        self._book = book
+        self._sheets = {name.casefold(): name for name in book.sheets}
+        areas = {name.casefold(): parse_area(text) for name, text in book.names.items()}
+        self._named = {name: area for name, area in areas.items() if area and area[0]}
 
+    @cached_property
+    def cells(self) -> dict[str, list[tuple[Place, list[Place]]]]:
+        """For each sheet its formula cells, each with the areas that it reads."""
+        return {
+            name: [
+                (
+                    Place(name, row, column, one.rows, one.columns),
+                    [*self._areas(one, name, row, column)],
+                )
+                for row, column, formula in sheet.cells_with_formulas()
+                for one in (self._book.formulas[formula],)
+            ]
+            for name, sheet in self._book.sheets.items()
+        }
 
-def ods_formulas(content: bytes, path: Path) -> FormulaBook | None:
-    """The formulas and stored values of an .ods file; None if it is none or cannot be read."""
-    from defusedxml.ElementTree import fromstring
+    def _areas(self, formula: Formula, own: str, row: int, column: int) -> Iterator[Place]:
+        areas: list[tuple[str | None, Corners]] = [*references(formula, (row, column))]
+        for name in _NAME.findall(formula.text) if self._named else ():
+            area = self._named.get(f"{own}!{name}".casefold()) or self._named.get(name.casefold())
+            areas += [area] if area else []
+        for sheet, corners in areas:
+            yield place_of(self._sheets.get((sheet or own).casefold(), sheet or own), *corners)
 
-    if not (content.startswith(b"PK") and b"opendocument" in content[:200]):
-        return None
-    book = FormulaBook(path)
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            content_xml = fromstring(archive.read("content.xml"))
-        for named in content_xml.iter(f"{_TABLE}named-range"):
-            cells = as_in_excel(f"[{named.get(f'{_TABLE}cell-range-address', '')}]")
-            book.names.setdefault(named.get(f"{_TABLE}name", ""), cells)
-        for table in content_xml.iter(f"{_TABLE}table"):
-            name = table.get(f"{_TABLE}name", "")
-            book.sheets[name] = _ods_sheet(name, table, book.formulas)
-    except UNREADABLE:
-        return None
-    return book
+    def sources(self, place: Place) -> Iterator[Place]:
+        """The areas that the formulas in cells refer to, nearest first, then those of these."""
+        left, seen = [place], {place}
+        for one in left:
+            for here, areas in self.cells.get(one.sheet, ()):
+                for there in areas if here.overlaps(one) else ():
+                    if there not in seen:
+                        seen.add(there)
+                        left.append(there)
+                        yield there
 
+    def areas(self) -> Iterator[Place]:
+        """The areas that formulas read."""
+        return (there for own in self.cells.values() for _, areas in own for there in areas)
 
-def as_in_excel(text: str) -> str:
-    """An OpenFormula as Excel writes it: `of:=SUM([.A1:.B2];[Data.C3])` as `SUM(A1:B2,Data!C3)`."""
+    def refers_to(self, place: Place) -> bool:
+        return any(there.overlaps(place) for there in self.areas())
 
-    def replaced(part: re.Match[str]) -> str:
-        if part[0] == ";":
-            return ","
-        if part[1] is None:
-            return part[0]
-        cells = [_PLACE.fullmatch(one) for one in _ends(part[1])]
-        if not cells or None in cells:
-            return "#REF!"
-        sheet = (cells[0][1] or "").strip("'").replace("''", "'")  # type: ignore[index]
-        area = ":".join(cell[2] for cell in cells if cell)
-        return f"{quoted(sheet)}!{area}" if sheet else area
-
-    return _PARTS.sub(replaced, re.sub(r"^[a-z]+:=|^=", "", text))
-
-
-def _ends(area: str) -> list[str]:
-    """The first and the last cell of `.A1:.B2`."""
-    return [one[0] for one in re.finditer(r"(?:'(?:[^']|'')+'|[^':])+", area)]
-
-
-def _ods_sheet(name: str, table: Any, formulas: list[Formula]) -> SheetCells:
-    keys: list[int] = []
-    places: list[int] = []
-    row = 0
-    for line in table.iter(f"{_TABLE}table-row"):
-        rows = int(line.get(f"{_TABLE}number-rows-repeated", 1))
-        column = 0
-        for cell in line:
-            columns = int(cell.get(f"{_TABLE}number-columns-repeated", 1))
-            formula = cell.get(f"{_TABLE}formula")
-            filled = formula is not None or f"{_OFFICE}value" in cell.attrib or len(cell)
-            if filled and rows * columns < MOST_REPEATED:
-                height = int(cell.get(f"{_TABLE}number-matrix-rows-spanned", 1))
-                width = int(cell.get(f"{_TABLE}number-matrix-columns-spanned", 1))
-                array = f"{_TABLE}number-matrix-rows-spanned" in cell.attrib
-                for r in range(row + 1, row + rows + 1):
-                    for c in range(column + 1, column + columns + 1):
-                        keys.append(r * WIDTH + c - 1)
-                        places.append(-1)
-                        if formula is not None:
-                            places[-1] = len(formulas)
-                            text = as_in_excel(formula)
-                            formulas.append(Formula(text, r, c, height, width, array=array))
-            column += columns
-        row += rows
-    return SheetCells(name, np.array(keys, dtype=np.int64), np.array(places, dtype=np.int64))
+    def together(self, places: Sequence[Place]) -> set[tuple[int, int]]:
+        """The numbers of each two of some places that one formula reads."""
+        known: dict[Place, frozenset[int]] = {}
+        pairs: set[tuple[int, int]] = set()
+        for _, areas in (one for own in self.cells.values() for one in own):
+            for area in areas:
+                if area not in known:
+                    known[area] = frozenset(n for n, p in enumerate(places) if p.overlaps(area))
+            pairs |= {*permutations(frozenset[int]().union(*(known[area] for area in areas)), 2)}
+        return pairs

@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from functools import cached_property
+from itertools import product as every
 from typing import Any
 
 from .addresses import MAX_COLUMNS, parse_area, split_address
@@ -182,6 +183,10 @@ class Marks:
                 for cell in line:
                     wide = int(cell.get(f"{_TABLE}number-columns-repeated", 1))
                     formula = cell.get(f"{_TABLE}formula") is not None
+                    high, across = (int(cell.get(f"{_TABLE}number-matrix-{axis}-spanned", 0))
+                                    for axis in ("rows", "columns"))  # fmt: skip
+                    for r, c in every(range(high), range(across)) if high * across < 1_000_000 else ():
+                        yield (row + 1 + r, column + 1 + c), formula, hidden
                     if len(cell) and wide * again < 100_000:
                         for r in range(row + 1, row + again + 1):
                             for c in range(column + 1, column + wide + 1):

@@ -16,7 +16,7 @@ from attn_xl.spreadsheets.book import Book
 from attn_xl.spreadsheets.metadata import Area, CellSet
 from attn_xl.text import clean, listed, shortened
 
-from .by_formulas import NOT_READ, RESULT, ByFormulas
+from .computed_attention import NOT_READ, RESULT, Computed
 from .labels import LabelsOnlyError, Table, described, numbers_in, read_region
 from .pytorch import is_title_of_parameter, may_be_cut, parameter_of, whole_name
 from .regions import Box, Grid, Places, Region, find_regions
@@ -132,7 +132,7 @@ def tables_of_sheet(
     original: str,
     plain: str,
     asked: Sequence[Asked],
-    said: ByFormulas,
+    said: Computed,
     roles: Sequence[Found] | None,
     *,
     wanted: bool = False,
@@ -155,7 +155,8 @@ def tables_of_sheet(
     if roles is not None:
         found = _with_roles(found, roles)
     taken = [f.place for f in found]
-    titles, crops, tables = _every_table(book, original, plain, said)
+    titles, crops, tables = every_table(book, original, plain)
+    tables = [replace(f, factor=True) if said.is_factor(original, f) else f for f in tables]
     found = [_titled(f, titles, crops) for f in found]
     places = Places([_box(place) for place in taken])
     left = [n for n, f in enumerate(tables) if not places.at(_box(f.place))]
@@ -168,9 +169,7 @@ def tables_of_sheet(
         if is_given(plain, attention) and len(others) == 1 and not found:
             why = f"its sheet is called {plain!r}"
             found, others = [replace(others[0], use="weights", name=plain, why=why)], []
-        others = [
-            replace(f, why=RESULT if said.has_formulas(original, f) else NOT_READ) for f in others
-        ]
+        others = [replace(f, why=RESULT if f.computed else NOT_READ) for f in others]
         others = inputs_like(found, others)
         sheet.found = sorted([*found, *others], key=lambda f: (f.place.row, f.place.column))
         sheet.passed = "" if sheet.found else "no numbers"
@@ -207,9 +206,7 @@ def tables_of_sheet(
     return sheet
 
 
-def _every_table(
-    book: Book, original: str, plain: str, said: ByFormulas
-) -> tuple[list[str], Places, list[Found]]:
+def every_table(book: Book, original: str, plain: str) -> tuple[list[str], Places, list[Found]]:
     """The titles and areas of all regions of a sheet, and the tables, by position; found once for all
     surveys of a book."""
     key = "tables", original
@@ -217,12 +214,6 @@ def _every_table(
         grid, formulas = book.grids[original], book.marks.formulas(original)
         regions = find_regions(grid, _is_matrix_name, f"{book.path}, sheet {plain!r}")
         tables = [f for r in regions if (f := _found(book, grid, r, plain, formulas)) is not None]
-        corners = (span[1:] for span in said.factors(original))
-        factors = Places([(a - 1, b - 1, c - 1, d - 1) for a, b, c, d in corners])
-        tables = [
-            replace(f, factor=True) if not f.computed and factors.at(_box(f.place)) else f
-            for f in tables
-        ]
         titles = [clean(region.title) for region in regions]
         book.kept[key] = titles, Places([region.crop for region in regions]), tables
     titles, crops, tables = book.kept[key]
@@ -230,7 +221,7 @@ def _every_table(
 
 
 def _named_tables(
-    book: Book, original: str, plain: str, said: ByFormulas, tables: Sequence[Found]
+    book: Book, original: str, plain: str, said: Computed, tables: Sequence[Found]
 ) -> list[Found]:
     """All tables of a sheet, with the weights that labels name; kept for all surveys of a book."""
     key = "named", original
@@ -268,7 +259,7 @@ def _box(place: Place) -> Box:
     return place.row - 1, place.column - 1, place.last_row - 1, place.last_column - 1
 
 
-def add_labelled(sheets: Mapping[str, SheetFound], book: Book, said: ByFormulas) -> None:
+def add_labelled(sheets: Mapping[str, SheetFound], book: Book, said: Computed) -> None:
     """Take the weights that a label names and that formulas read before or after the attention that
     they compute: an output projection, a feed-forward layer, layer norms. A name that occurs twice
     tells nothing; whether a mask is added to the scores, the formulas say.
@@ -283,11 +274,11 @@ def add_labelled(sheets: Mapping[str, SheetFound], book: Book, said: ByFormulas)
             if one.use == "weights" and (f.use or one.name != "Mask"):
                 named.setdefault(one.name, []).append((original, i, one))
     for (original, i, f), *others in named.values():
-        if not others and not sheets[original].found[i].use and said.leads_on(original, f):
+        if not others and not sheets[original].found[i].use and said.is_read(original, f):
             sheets[original].found[i] = f
 
 
-def _unless_result(f: Found, sheet: str, said: ByFormulas) -> Found:
+def _unless_result(f: Found, sheet: str, said: Computed) -> Found:
     """A table whose label names weights, unless its numbers are the result of formulas."""
     if f.use != "weights" or not said.is_result(sheet, f):
         return f

@@ -35,7 +35,7 @@ def read_tables(
     """Read the embedding tables and the weights of a file, a frame or an array.
 
     Accepts .xlsx, .xlsm, .xlsb, .xls, .ods, .csv and .tsv. Tables are found anywhere
-    on a sheet, with or without labels. If the workbook's formulas compute attention, they tell what
+    on a sheet, with or without labels. If the workbook computes attention, its numbers tell what
     each table is; if not, weights are recognized by the name of their sheet or by a label beside them
     such as `W_Q`. Of a formula, the stored value is read. A workbook that `attn-xl` wrote is read back
     with its current numbers and settings. `attn-xl inspect` shows what is found and why.

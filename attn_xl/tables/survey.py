@@ -7,34 +7,40 @@ import shlex
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from attn_xl.errors import CallError, InputError, nearest
 from attn_xl.labelled import first_and_last
 from attn_xl.settings import INFLUENCES, LABELS, OVERVIEW, SETTINGS
-from attn_xl.spreadsheets.addresses import Place, Span, unique
+from attn_xl.spreadsheets.addresses import Place, place_of, unique
 from attn_xl.spreadsheets.book import Book, wrote_this
 from attn_xl.spreadsheets.numerals import ErrorValue, as_text
 from attn_xl.text import clean, listed
 from attn_xl.text import plain as on_a_line
 
-from .by_formulas import (
-    ByFormulas,
+from .computed_attention import (
+    AttentionFound,
+    Computed,
     attentions_to_compute,
     by_sheet,
     conflict,
     memory_name,
     ranges_of_weights,
-    read_by_formulas,
+    read_computed,
 )
-from .find import UNKNOWN, SheetFound, add_labelled, asked_ranges, known_sheet, tables_of_sheet
+from .find import (
+    UNKNOWN,
+    SheetFound,
+    add_labelled,
+    asked_ranges,
+    every_table,
+    known_sheet,
+    tables_of_sheet,
+)
 from .labels import Table, described
 from .pytorch import parameter_of, parts_of, says_weights, weights_of_parameters
 from .regions import Grid, is_blank
 from .roles import BY_DEFAULT, Found, WordsIn, to_turn, weight_label, words_of
-
-if TYPE_CHECKING:
-    from .formula_attention import Attention
 
 LEFT_OUT = "left out by --without"
 SETTING = "without"
@@ -245,9 +251,11 @@ def survey_book(
     if any(not a.weights for a in asked) and not only:
         only = {a.area[0] for a in asked}
     leave_out = LeftOut([*without_option(without), *without_setting(settings)])
-    said = ByFormulas() if names_model(settings) else read_by_formulas(book)
     plain_of = {original: plain for plain, original in names.items()}
-    words = [Span(*a.area) for a in asked if not a.weights]
+    said = Computed()
+    if not names_model(settings):
+        said = read_computed(book, lambda: {o: every_table(book, o, p)[2] for o, p in plain_of.items()})
+    words = [place_of(*a.area) for a in asked if not a.weights]
     attentions = attentions_to_compute(said, only, words, book.hidden)
     survey.trouble = conflict(book, attentions, plain_of)
     roles = by_sheet(book, said, attentions, plain_of)
@@ -314,7 +322,7 @@ def names_model(settings: Mapping[str, Any]) -> bool:
     return any(name.strip().lstrip("-").casefold() == "model" for name in settings)
 
 
-def _settings_of(one: Attention, found: Mapping[str, Sequence[Found]]) -> dict[str, Any]:
+def _settings_of(one: AttentionFound, found: Mapping[str, Sequence[Found]]) -> dict[str, Any]:
     """The settings with which an attention computes what the workbook's formulas compute."""
     memory = {"memory": memory_name(one, found)} if one.memory is not None else {}
     return {**one.settings, **memory}

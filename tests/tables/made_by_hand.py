@@ -613,8 +613,9 @@ def divided_by_a_cell(path: Path) -> np.ndarray:
     return np.asarray(a @ v @ w_o + b_o)
 
 
-def encoder_block(path: Path) -> np.ndarray:
-    """An encoder block of one head: W_O found by its product, the other weights told by labels."""
+def encoder_block(path: Path, also: Callable[[Any], None] = lambda sheet: None) -> np.ndarray:
+    """An encoder block of one head: W_O found by its product, the other weights told by labels; `also`
+    writes more on its sheet."""
     hand, x, s = Hand(), numbers(170, 3, 2), "block"
     w, w_o = [numbers(n, 2, 2) for n in (171, 172, 173)], numbers(174, 2, 2)
     w_1, b_1, w_2, b_2 = (
@@ -662,6 +663,7 @@ def encoder_block(path: Path) -> np.ndarray:
     hand.array(s, 32, 1, hidden @ w_2 + b_2, "MMULT(A27:D29,I32:J35)+N32:O32")
     last = hand.array(s, 42, 1, hidden @ w_2 + b_2 + first, "A32:B34+E21:F23")
     end = norm(41, last, 180)
+    also(hand.sheet(s))
     hand.save(path)
     return end
 

@@ -10,7 +10,6 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-import openpyxl
 import pytest
 from conftest import ROOT, alike, thorough
 from made_by_hand import (
@@ -264,15 +263,16 @@ def test_labels_tell_the_weights_after_the_attention_that_formulas_compute(
 
 def test_a_label_that_occurs_twice_or_that_nothing_reads_tells_nothing(tmp_path: Path) -> None:
     for rows in ((40,), (16, 40)):  # W_1 that nothing reads, and W_2 a second time
-        encoder_block(path := tmp_path / f"{len(rows)}.xlsx")
-        book = openpyxl.load_workbook(path)
-        book["block"]["I26"] = None
-        for name in ("W_2",) * (len(rows) - 1) + ("W_1",):
-            row = rows[0] + 10 * (name == "W_1")
-            book["block"].cell(row, 20, name)
-            for n in range(4):
-                book["block"].cell(row + 1 + n // 2, 20 + n % 2, n)
-        book.save(path)
+
+        def also(sheet: Any, rows: tuple[int, ...] = rows) -> None:
+            sheet["I26"] = None
+            for name in ("W_2",) * (len(rows) - 1) + ("W_1",):
+                row = rows[0] + 10 * (name == "W_1")
+                sheet.cell(row, 20, name)
+                for n in range(4):
+                    sheet.cell(row + 1 + n // 2, 20 + n % 2, n)
+
+        encoder_block(path := tmp_path / f"{len(rows)}.xlsx", also)
         found = {f.name for s in survey(path).sheets for f in s.found if f.use == "weights"}
         assert "b_1" in found
         assert "W_1" not in found
@@ -372,7 +372,9 @@ def test_a_page_lists_the_likely_inputs_first(tmp_path: Path, capsys: Any) -> No
     hand, s = Hand(), "s"
     for n in range(60):
         hand.given(s, 1 + 4 * n, 1, numbers(n, 2, 3))
-    hand.array(s, 1, 10, numbers(1, 2, 2), "MMULT(A237:C238,TRANSPOSE(A233:C234))")
+    hand.array(
+        s, 1, 10, numbers(59, 2, 3) @ numbers(58, 2, 3).T, "MMULT(A237:C238,TRANSPOSE(A233:C234))"
+    )
     hand.save(tmp_path / "many.xlsx")
     run("inspect", str(tmp_path / "many.xlsx"))
     lines = capsys.readouterr().out.split("\n")

@@ -1,4 +1,4 @@
-"""Workbooks in OpenDocument format: their formulas tell what their tables are, too."""
+"""Workbooks in OpenDocument format: their numbers tell what their tables are, too."""
 
 from __future__ import annotations
 
@@ -15,28 +15,14 @@ from made_by_hand import columns_from_the_left, row_arrays, three_heads
 
 from attn_xl.cli.main import main
 from attn_xl.spreadsheets.book import read_book
-from attn_xl.spreadsheets.formulas import WIDTH, as_in_excel, formulas_in, ods_formulas
+from attn_xl.spreadsheets.formulas import WIDTH, formulas_in
+from attn_xl.spreadsheets.metadata import Marks
 from attn_xl.tables.read import read_tables
 
 NAMES = " ".join(
     f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
     for name in ("office", "table", "text")
 )
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("of:=SUM([.A1:.B2];[.$C$3])", "SUM(A1:B2,$C$3)"),
-        ("of:=[Data.A1]*[$'My sheet'.B$2:.C3]", "Data!A1*'My sheet'!B$2:C3"),
-        ('of:=IF([.A1]="a;b";1;"[.B1]")', 'IF(A1="a;b",1,"[.B1]")'),
-        ("of:=[$'it''s'.A1]", "'it''s'!A1"),
-        ("of:=[.#REF!]+1", "#REF!+1"),
-        ("of:=EXP([.A1])^2", "EXP(A1)^2"),
-    ],
-)
-def test_formulas_as_excel_writes_them(text: str, expected: str) -> None:
-    assert as_in_excel(text) == expected
 
 
 def to_ods(source: Path) -> Path:
@@ -97,6 +83,15 @@ def test_the_formulas_tell_the_tables(layout: object, tmp_path: Path) -> None:
     assert ours.settings == theirs.settings
 
 
+def test_numbers_tell_the_tables_where_formulas_cannot_be_read() -> None:
+    """The workbook of `row_arrays`, saved as .xls by LibreOffice."""
+    tables = read_tables(ROOT / "tests" / "data" / "inputs" / "attention.xls")
+    assert {name: table.row for name, table in tables.weights.items()} == dict.fromkeys(
+        ("W_Q", "W_K", "W_V"), 4
+    )
+    assert tables.sentences["Sheet1"].rows == ("the", "cat", "sat", "down")
+
+
 def test_formats_whose_formulas_cannot_be_read_say_so(capsys: pytest.CaptureFixture[str]) -> None:
     for name, expected in (("libreoffice.xls", True), ("libreoffice.xlsx", False)):
         with suppress(SystemExit):
@@ -117,6 +112,4 @@ def test_names_of_ranges_are_read(tmp_path: Path) -> None:
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
         archive.writestr("content.xml", content)
-    book = ods_formulas(path.read_bytes(), path)
-    assert book is not None
-    assert book.names == {"X": "'my data'!$B$2:$E$6"}
+    assert Marks(path.read_bytes()).names() == [("X", ("my data", 2, 2, 6, 5))]

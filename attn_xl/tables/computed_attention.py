@@ -1,0 +1,578 @@
+"""The attention that a workbook computes, told by its numbers: which tables are the words, the weights,
+the biases, the mask and the heads, whatever they are called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import permutations
+from itertools import product as every
+from typing import Any
+
+import numpy as np
+
+from attn_xl.errors import InputError
+from attn_xl.spreadsheets.addresses import Place
+from attn_xl.spreadsheets.book import Book
+from attn_xl.spreadsheets.formulas import References, formulas_in
+from attn_xl.text import count, listed
+
+from .computed import (
+    AGREES,
+    LEAST,
+    MOST_PARTS,
+    Factor,
+    Products,
+    Projection,
+    Tables,
+    Values,
+    cells_of,
+    named,
+)
+from .labels import Table
+from .roles import Found
+
+MOST_TABLES, MOST_FORMULAS = 500, 400_000
+"""Tables and formulas of a workbook in which attention is looked for."""
+MOST_OTHERS, MOST_TYPED, MOST_ORDERED = 60, 12, 4
+"""Tables that may look at each other; typed tables whose products stand in no cells; heads of which
+every order is tried."""
+NOT_READ = "the attention that the formulas compute does not read it"
+RESULT = "computed by formulas"
+_ATTENTION = re.compile(r"\battention\b", re.IGNORECASE)
+_POWERS = re.compile(r"EXP|SOFTMAX|\^", re.IGNORECASE)
+
+
+@dataclass(frozen=True, eq=False)
+class HeadFound:
+    """One attention.
+
+    Attributes:
+        weights: the cells of the attention weights and whether these are transposed; None if none hold
+            them.
+        output: its numbers; place: their cells.
+        settings: those with which attn-xl computes the same; mask: a table that is added to the scores.
+        agrees: whether attn-xl computes the same attention weights.
+    """
+
+    q: Projection
+    k: Projection
+    v: Projection
+    weights: tuple[Place, bool] | None
+    output: Values
+    place: Place
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    mask: Factor | None = None
+    agrees: bool = True
+
+
+@dataclass(eq=False)
+class AttentionFound:
+    """The heads that attend from the same words to the same words.
+
+    Attributes:
+        words, memory: the words that look, and those looked at if they are others.
+        weights: weights and biases by name, each with the reason.
+        output: the cells with the result.
+        settings: the settings with which attn-xl computes the same.
+    """
+
+    words: Factor
+    memory: Factor | None
+    heads: Sequence[HeadFound]
+    output: Place
+    why: str = ""
+    weights: dict[str, tuple[Factor, str]] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Computed:
+    """What the numbers of a book say.
+
+    Attributes:
+        attentions: each attention computed from words that are not the result of another.
+        later: the number of attentions that read the results of others.
+        products: the products of the book's tables; None if it has no formulas.
+    """
+
+    attentions: list[AttentionFound] = field(default_factory=list)
+    later: int = 0
+    products: Products | None = None
+
+    def is_factor(self, sheet: str, f: Found) -> bool:
+        """Whether a typed table is multiplied as a matrix."""
+        places = self.products.multiplied if self.products and not f.computed else ()
+        return any(map(cells_of(sheet, f).overlaps, places))
+
+    def is_result(self, sheet: str, f: Found) -> bool:
+        """Whether a table's numbers are the result of formulas that multiply others."""
+        places = self.products.results if self.products and f.computed else ()
+        return any(map(cells_of(sheet, f).overlaps, places))
+
+    def is_read(self, sheet: str, f: Found) -> bool:
+        """Whether a formula reads a typed table."""
+        read = self.products.references if self.products else None
+        return not f.computed and (read is None or read.refers_to(cells_of(sheet, f)))
+
+
+def read_computed(book: Book, tables: Callable[[], Tables]) -> Computed:
+    """Find the attention that a book computes; nothing if it has no formulas. A book is read once."""
+    if "computed" not in book.kept:
+        book.kept["computed"] = _read(book, tables)
+    said: Computed = book.kept["computed"]
+    return said
+
+
+def _read(book: Book, tables: Callable[[], Tables]) -> Computed:
+    cells = sum(len(book.marks.formulas(sheet) or ()) for sheet in book.grids)
+    there = tables() if 0 < cells <= MOST_FORMULAS or book.hides_formulas else {}
+    if not 1 < sum(map(len, there.values())) <= MOST_TABLES:
+        return Computed()
+    written = formulas_in(book.marks.content, book.path)
+    products = Products(book, there, References(written) if written else None)
+    has_powers = written is None or any(_POWERS.search(one.text) for one in written.formulas)
+    found = _Search(products).attentions() if has_powers else []
+    found = found or list(_given(products))
+    found.sort(key=lambda one: products.numbers.order(one.output))
+    ends = [one.output for one in found]
+    first = [one for one in found if not _follows(products.references, one.words.place, ends)]
+    return Computed(first, len(found) - len(first), products)
+
+
+def _follows(references: References | None, words: Place, ends: Sequence[Place]) -> bool:
+    """Whether words are computed from the results of an attention."""
+    sources = [words, *(references.sources(words) if references else ())]
+    return any(one.overlaps(end) for one in sources for end in ends)
+
+
+Hold = Callable[[Projection, Projection, Sequence[Projection], Values], "HeadFound | None"]
+"""The head with these queries, keys, possible values and attention weights; None if no cells hold
+it."""
+
+
+class _Search:
+    """Looks for attention among the products of a workbook."""
+
+    def __init__(self, products: Products) -> None:
+        self._products, self._numbers = products, products.numbers
+        self._taken: list[Place] = []
+
+    def attentions(self) -> list[AttentionFound]:
+        """Every attention; what is less certain is looked for only if nothing else is found."""
+        of, parts = self._products.of, self._products.parts
+        heads = [self._heads(own, own, self._in_cells) for own in of.values()]
+        if not any(heads):
+            heads = [self._heads(own, own, self._in_cells) for own in parts.values()]
+        certain = any(heads)
+        for q, k in self._others(certain):
+            both = [[one for one in of[x] if one.weights or not certain] for x in (q, k)]
+            heads.append(self._heads(both[0], both[1], self._in_cells, certain))
+        for lists in (of, parts) if not any(heads) else ():
+            heads += [self._typed(own) for own in lists.values()]
+        for hold in (self._in_rows, self._in_one_formula) if not any(heads) else ():
+            for lists in (of, parts) if not any(heads) else ():
+                heads += [self._heads(own, own, hold)[:1] for own in lists.values()]
+        for own in self._in_no_cells() if not any(heads) else ():
+            heads.append(self._heads(own, own, self._in_one_formula)[:1])
+        used = [p for own in heads for head in own for p in (head.q, head.k, head.v)]
+        known = {id(one.found) for p in used for one in (p.words, p.weights) if one}
+        looks = [head.weights[0] for own in heads for head in own if head.weights]
+        found = [self._joined(own, known) for own in heads if own]
+        return [one for one in found if not _multiplies(one, looks)]
+
+    def _others(self, certain: bool) -> Iterator[tuple[Factor, Factor]]:
+        """Words and those of others that they may look at: if it is `certain` that some look at
+        themselves, those whose products one formula reads."""
+        of, references = self._products.of, self._products.references
+        if not certain and len(of) <= MOST_OTHERS:
+            yield from permutations(of, 2)
+            return
+        read = [p for own in of.values() for p in own if p.place and p.weights and len(p.values) > 1]
+        pairs = references.together([p.place for p in read if p.place]) if references else ()
+        words = dict.fromkeys((read[q].words, read[k].words) for q, k in sorted(pairs))
+        yield from ((q, k) for q, k in words if q.found is not k.found)
+
+    def _heads(
+        self,
+        queries: Sequence[Projection],
+        keys: Sequence[Projection],
+        hold: Hold,
+        certain: bool = False,
+    ) -> list[HeadFound]:
+        """The heads whose attention weights are a softmax of scores; `certain` leaves out those of
+        zeros and ones, which stand everywhere."""
+        heads: list[HeadFound] = []
+        for q, k in _pairs(queries, keys):
+            if any(q in (head.q, head.k) or k is head.q for head in heads):
+                continue
+            for a, settings, mask in self._softmaxes(q, k):
+                if certain and ((a < AGREES) | (a > 1 - AGREES)).all():
+                    continue
+                head = hold(q, k, keys, a)
+                if head and not (head.weights and any(one.weights == head.weights for one in heads)):
+                    heads.append(replace(head, settings=settings, mask=mask))
+                    self._taken.append(head.place)
+                    break
+        return heads
+
+    def _in_cells(
+        self, q: Projection, k: Projection, keys: Sequence[Projection], a: Values
+    ) -> HeadFound | None:
+        at = self._numbers.find(a, _places(q, k), q.words.sheet)
+        return at and self._output(q, k, keys, a, at)
+
+    def _in_one_formula(
+        self, q: Projection, k: Projection, keys: Sequence[Projection], a: Values
+    ) -> HeadFound | None:
+        """A head of which only the output stands in cells."""
+        return self._output(q, k, keys, a, None) if 2 < len(keys) <= MOST_PARTS else None
+
+    def _in_rows(
+        self, q: Projection, k: Projection, keys: Sequence[Projection], a: Values
+    ) -> HeadFound | None:
+        """A head that is computed for some of the words only."""
+        for i in range(len(a)) if a.shape[1] > 2 else ():
+            if self._numbers.find(a[i : i + 1], _places(q, k)) is None:
+                continue
+            for v in _values(q, k, keys):
+                output = a @ v.values
+                if at := self._numbers.find(output[i : i + 1], _places(q, k, v)):
+                    return HeadFound(q, k, v, None, output, at[0])
+        return None
+
+    def _output(
+        self,
+        q: Projection,
+        k: Projection,
+        keys: Sequence[Projection],
+        a: Values,
+        at: tuple[Place, bool] | None,
+    ) -> HeadFound | None:
+        """A head with the values that its attention weights multiply."""
+        for v in _values(q, k, keys):
+            output = a @ v.values
+            but = [*_places(q, k, v), *(at or ())[:1], *self._taken]
+            if there := self._numbers.find(output, but, q.words.sheet):
+                return HeadFound(q, k, v, at, output, there[0])
+        return None
+
+    def _typed(self, own: Sequence[Projection]) -> list[HeadFound]:
+        """The heads whose attention weights attn-xl computes with another divisor, or not at all:
+        tables that multiply values."""
+        heads: list[HeadFound] = []
+        for a in self._products.factors if len(own) > 2 else ():
+            n, values = len(own[0].values), a.values
+            if values.shape != (n, n) or not a.found.computed or n < 2 or values.min() < 0:
+                continue
+            used = [one for head in heads for one in (head.q, head.k)]
+            pairs = [p for p in _pairs(own, own) if p[0] not in used and p[1] not in used]
+            if not pairs or abs(values.sum(axis=1) - 1).max() > 0.5:
+                continue
+            told = ((q, k, one) for q, k in pairs if (one := _settled(q, k, values)))
+            q, k, settings = next(told, (*pairs[0], None))
+            if head := self._output(q, k, own, values, (a.place, a.turned)):
+                heads.append(replace(head, settings=settings or {}, agrees=settings is not None))
+                self._taken.append(head.place)
+        return heads
+
+    def _in_no_cells(self) -> Iterator[list[Projection]]:
+        """The products of typed tables, whether they stand in cells or not."""
+        typed = [x for x in self._products.factors if not x.found.computed and min(x.values.shape) > 1]
+        for x in typed if len(typed) <= MOST_TYPED else ():
+            yield [
+                Projection(x.values @ w.values, x, w)
+                for w in typed
+                if w.found is not x.found and len(w.values) == x.values.shape[1]
+            ]
+
+    def _softmaxes(
+        self, q: Projection, k: Projection
+    ) -> Iterator[tuple[Values, dict[str, Any], Factor | None]]:
+        """The attention weights of queries and keys, with the settings for each and its mask."""
+        scores = q.values @ k.values.T
+        own = id(q.words.found), id(k.words.found)
+        masks = [m for m in self._products.masks.get(scores.shape, ()) if id(m.found) not in own]
+        orders = (False, True) if scores.shape[0] == scores.shape[1] else (False,)
+        for scale, mask, causal in every((True, False), (*masks, None), orders):
+            hidden = np.zeros(scores.shape) if mask is None else mask.values
+            if causal:
+                hidden = np.where(np.triu(np.ones(scores.shape), 1) > 0, -np.inf, hidden)
+            scaled = scores / np.sqrt(q.values.shape[1]) if scale else scores
+            settings = {**({} if scale else {"scale": False}), **({"causal": True} if causal else {})}
+            yield _softmax(scaled + hidden), settings, mask
+
+    def _joined(self, heads: Sequence[HeadFound], known: Collection[int]) -> AttentionFound:
+        """The attention of some heads, with W_O if the workbook holds the product with it; `known` are
+        the tables that are something else."""
+        heads = sorted(heads, key=lambda head: self._numbers.order(head.place))
+        mixed = self._mixed(heads, known)
+        if mixed:
+            heads = mixed[0]
+        first = heads[0]
+        same = first.q.words is first.k.words
+        made = AttentionFound(
+            first.q.words, None if same else first.k.words, heads, mixed[3] if mixed else first.place
+        )
+        for number, head in enumerate(heads, 1):
+            tail = f"_{number}" if len(heads) > 1 else ""
+            for letter, one in (("Q", head.q), ("K", head.k), ("V", head.v)):
+                if one.weights is not None:
+                    why = f"{one.where or named(head.place)} is computed from its product with "
+                    why += named(one.words.place)
+                    made.weights[f"W_{letter}{tail}"] = one.weights, why
+                if one.bias is not None:
+                    made.weights[f"b_{letter}{tail}"] = one.bias, f"it is added to {one.where}"
+        if mixed:
+            _, w, bias, place = mixed
+            why = f"{named(place)} is the product of the heads' outputs with it"
+            made.weights["W_O"] = w, why
+            if bias is not None:
+                made.weights["b_O"] = bias, f"it is added to {named(place)}"
+        projected = next((p.where for p in (first.q, first.k, first.v) if p.where), "")
+        made.why = (
+            f"{projected} is its product with weights"
+            if projected
+            else "its words are compared with each other"
+        )
+        made.settings = {**first.settings, **({"heads": len(heads)} if len(heads) > 1 else {})}
+        if first.mask is not None:
+            made.weights["Mask"] = first.mask, "it is added to the scores"
+        return made
+
+    def _mixed(
+        self, heads: Sequence[HeadFound], known: Collection[int]
+    ) -> tuple[Sequence[HeadFound], Factor, Factor | None, Place] | None:
+        """W_O and its bias, the heads in the order in which it takes them, and the result. The output
+        of one head has the width of the words again: another product may lead to classes."""
+        width = heads[0].q.words.values.shape[1]
+        high = sum(head.output.shape[1] for head in heads)
+        orders = permutations(heads) if len(heads) <= MOST_ORDERED else (heads,)
+        for order in orders:
+            outputs = np.hstack([head.output for head in order])
+            for w in self._products.factors:
+                if w.values.shape[0] != high or id(w.found) in known or w.found.computed:
+                    continue
+                if len(heads) == 1 and w.values.shape[1] != width:
+                    continue
+                mixed = outputs @ w.values
+                biases = [b for b in self._products.factors if b.values.shape == (1, w.values.shape[1])]
+                for bias in (None, *biases):
+                    wanted = mixed if bias is None else mixed + bias.values
+                    if at := self._numbers.find(wanted, [head.place for head in heads]):
+                        return order, w, bias, at[0]
+        return None
+
+
+def _multiplies(one: AttentionFound, looks: Sequence[Place]) -> bool:
+    """Whether the weights of an attention are attention weights, by coincidence."""
+    return any(w.place.overlaps(look) for w, _ in one.weights.values() for look in looks)
+
+
+def _given(products: Products) -> Iterator[AttentionFound]:
+    """The attention whose weights are typed below a label that says so, and multiply words or the
+    product of words with weights."""
+    for a in products.factors:
+        square = a.values.shape[0] == a.values.shape[1] > 1
+        if not square or a.found.computed or not any(_ATTENTION.search(t) for t, _ in a.found.names):
+            continue
+        for v in (v for own in products.of.values() for v in own):
+            if len(v.values) != len(a.values) or v.words.found is a.found:
+                continue
+            at = products.numbers.find(a.values @ v.values)
+            if at is None or at[1] != a.turned:
+                continue
+            why = f"{named(at[0])} is its product with {named(a.place)}"
+            one = AttentionFound(v.words, None, [], at[0], why, settings={"attention": "A"})
+            if v.weights is not None:
+                one.weights["W_V"] = v.weights, f"{v.where} is its product with words"
+            if v.bias is not None:
+                one.weights["b_V"] = v.bias, f"it is added to {v.where}"
+            one.weights["A"] = a, f"{named(at[0])} is its product with {named(v.words.place)}"
+            yield one
+            return
+
+
+def _places(*projections: Projection) -> list[Place]:
+    return [one.place for one in projections if one.place]
+
+
+def _pairs(
+    queries: Sequence[Projection], keys: Sequence[Projection]
+) -> list[tuple[Projection, Projection]]:
+    """The queries and keys of one width, those with different weights first."""
+    pairs = [(q, k) for q in queries for k in keys if q.values.shape[1] == k.values.shape[1]]
+    return sorted(pairs, key=lambda pair: pair[0] is pair[1])
+
+
+def _values(q: Projection, k: Projection, keys: Sequence[Projection]) -> list[Projection]:
+    """What attention weights may multiply, queries and keys last."""
+    return sorted(keys, key=lambda v: v is q or v is k)
+
+
+def _settled(q: Projection, k: Projection, stored: Values) -> dict[str, Any] | None:
+    """The settings with another divisor that lead to attention weights; None if there are none."""
+    scores = q.values @ k.values.T
+    divisor = _divisor(scores, stored)
+    if not divisor or not np.allclose(_softmax(scores / divisor), stored, rtol=1e-4, atol=1e-6):
+        return None
+    return {"scale": False, "temperature": divisor}
+
+
+def _softmax(scores: Values) -> Values:
+    with np.errstate(all="ignore"):
+        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+
+def _divisor(scores: Values, stored: Values) -> float:
+    """The number that divides scores (n, m) whose softmax is stored; 0 if they do not tell: in a row,
+    logarithms of attention weights differ as the scaled scores do."""
+    above = below = 0.0
+    for s, a in zip(scores, stored):
+        seen = a > LEAST
+        if seen.sum() > 1:
+            s, a = s[seen] - s[seen].mean(), np.log(a[seen])
+            above, below = above + float(s @ s), below + float(s @ (a - a.mean()))
+    return float(f"{above / below:.10g}") if below > 0 else 0.0
+
+
+# What the attentions are computed from
+
+
+def attentions_to_compute(
+    said: Computed, only: Collection[str], asked: Sequence[Place], hidden: Collection[str]
+) -> list[AttentionFound]:
+    """The attentions to compute: those of the requested sheets, or those whose words were requested."""
+    there = said.attentions
+    if asked:
+        return [one for one in there if any(map(one.words.place.overlaps, asked))]
+    if only:
+        return [one for one in there if one.words.sheet in only]
+    return [one for one in there if one.words.sheet not in hidden]
+
+
+def conflict(
+    book: Book, found: Sequence[AttentionFound], plain: Mapping[str, str]
+) -> InputError | None:
+    """The error for attentions that cannot be computed together; None if they can."""
+    if len({tuple((name, w.place) for name, (w, _) in one.weights.items()) for one in found}) < 2:
+        return None
+    words = [one.words.place for one in found]
+    sheets = [plain[place.sheet] for place in words]
+    alone = len(set(sheets)) == len(sheets)
+    shown = listed([*map(named, words)])
+    first = f"--sheet {_for_shell(sheets[0])}" if alone else f'--range "{named(words[0])}"'
+    return InputError(
+        f"{book.path}: the formulas compute {len(found)} attentions with different weights, of the "
+        f"words in {shown}. Choose one with {first}."
+    )
+
+
+def _for_shell(name: str) -> str:
+    return name if name.isidentifier() else f"'{name}'"
+
+
+def by_sheet(
+    book: Book, said: Computed, attentions: Sequence[AttentionFound], plain: Mapping[str, str]
+) -> dict[str, list[Found]]:
+    """The tables that the attentions are computed from, by sheet."""
+    made: dict[tuple[str, Place], Found] = {}
+    sheets = [one.words.sheet for one in attentions]
+    for one in attentions:
+        for words, name in ((one.words, ""), (one.memory, "memory")):
+            if words is None or (name, words.place) in made:
+                continue
+            own = plain[words.sheet]
+            if words is one.words:
+                name = "" if sheets.count(words.sheet) == 1 else f"{own} {_first(words.place)}"
+            else:
+                name = own if one.words.sheet != words.sheet else f"{own} memory"
+            notes = (*_check(one), *_further(said)) if words is one.words else ()
+            f = words.as_found(one.why, use="sentence", name=name)
+            why = f"the formulas multiply its {f.words_in} by the weights"
+            f = replace(f, why_words=why, notes=(*f.notes, *notes), table=_labelled(said, words))
+            made["memory" if words is one.memory else "", words.place] = f
+        for name, (weights, why) in one.weights.items():
+            made.setdefault((name, weights.place), weights.as_found(why, use="weights", name=name))
+    found: dict[str, list[Found]] = {}
+    for (_, place), f in made.items():
+        found.setdefault(place.sheet, []).append(f)
+    return found
+
+
+def _first(place: Place) -> str:
+    return place.range.partition(":")[0]
+
+
+def _labelled(said: Computed, words: Factor) -> Table:
+    """A table of words with the labels beside it, or else those of the embeddings that it is computed
+    from, where positions are added."""
+    table = words.table
+    references = said.products.references if said.products else None
+    bare = references is not None and not all(table.labelled)
+    sources = [*references.sources(words.place)] if references and bare else []
+    for sheet, f in said.products.tables if said.products else ():
+        cells, other = cells_of(sheet, f), f.table
+        if other is None or other.shape != table.shape or not any(map(cells.overlaps, sources)):
+            continue
+        rows, columns = (
+            theirs if there and not mine else own
+            for own, theirs, mine, there in zip(
+                (table.rows, table.columns), (other.rows, other.columns), table.labelled, other.labelled
+            )
+        )
+        both = [mine or there for mine, there in zip(table.labelled, other.labelled)]
+        table = replace(table, rows=rows, columns=columns, labelled=(both[0], both[1]))
+    return table
+
+
+def memory_name(one: AttentionFound, found: Mapping[str, Sequence[Found]]) -> str:
+    """The name of the sentence that the words of an attention look at."""
+    assert one.memory is not None
+    cells = one.memory.place.range
+    there = found[one.memory.sheet]
+    return next(f.name for f in there if f.use == "sentence" and cells_of("", f).range == cells)
+
+
+def _further(said: Computed) -> Iterator[str]:
+    if said.later:
+        yield (
+            f"{count(said.later, 'more attention')} in the formulas, of the results of the first, "
+            f"{'is' if said.later == 1 else 'are'} not read"
+        )
+
+
+def _check(one: AttentionFound) -> tuple[str, ...]:
+    if not one.heads or one.heads[0].weights is None:
+        return ()
+    where = named(one.heads[0].weights[0])
+    if not all(head.agrees for head in one.heads):
+        given = "".join(f'--range "{name}" ' for name in ranges_of_weights(one))
+        use = f"; {given}--attention A uses them as they are" if given else ""
+        return (
+            f"the attention weights in {where} are not those of these tables: the formulas do "
+            f"something else between the scores and the weights{use}",
+        )
+    divisor = one.settings.get("temperature")
+    unscaled = "the scores are not divided by the square root of d_k (--scale divides them)"
+    if divisor:
+        unscaled = f"the scores are divided by {divisor:.6g} in place of the square root of d_k"
+    extra = (("scale", unscaled), ("causal", "later words are hidden (--no-causal shows them)"))
+    return (
+        f"the attention weights of attn-xl equal those in {where}",
+        *(text for name, text in extra if name in one.settings),
+    )
+
+
+def ranges_of_weights(one: AttentionFound) -> list[str]:
+    """The attention weights of each head, `A_1=Sheet1!F14:H16`, if attn-xl does not compute them from
+    the other tables and they can be given in place of a softmax; otherwise none."""
+    if all(head.agrees for head in one.heads):
+        return []
+    places = [h.weights[0] for h in one.heads if h.weights and h.weights[1] == one.words.turned]
+    if len(places) < len(one.heads):
+        return []
+    several = len(places) > 1
+    return [f"A_{n}={named(p)}" if several else f"A={named(p)}" for n, p in enumerate(places, 1)]
