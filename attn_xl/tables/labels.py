@@ -307,7 +307,7 @@ def _has_row_labels(grid: Lines, header: int | None, body: list[int], left: int,
             f"{where}, cell {address(texts[0] + 1, left + 1)}: "
             f"{described(_at(grid, texts[0], left))} in a column of numbers."
         )
-    first = grid[body[0]][left + 1 :]
+    first = [value for value in grid[body[0]][left + 1 :] if not is_blank(value)]
     if texts and _counts(first):
         raise InputError(
             f"{where}, row {body[0] + 1}: {shortened(cells[0])!r} with {first[0]:g}, {first[1]:g}, ... "

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from conftest import make_input
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from attn_xl import read_tables
@@ -147,6 +147,7 @@ CELLS = st.one_of(
 )
 
 
+@example([["a", None, 0.0, "1"], [None, 0.0]], False)
 @given(st.lists(st.lists(CELLS, max_size=7), max_size=9), st.booleans())
 def test_no_sheet_ends_in_a_traceback(
     tmp_path_factory: pytest.TempPathFactory, grid: list[list[Any]], twice: bool
