@@ -9,7 +9,6 @@ import re
 import unicodedata
 from collections.abc import Container, Iterable
 from functools import cache
-from typing import Literal, NamedTuple
 
 from attn_xl.records import record
 
@@ -266,42 +265,3 @@ def parse_place(text: str) -> Place | None:
 def place_of(sheet: str, top: int, left: int, bottom: int, right: int) -> Place:
     """The cells between two corners."""
     return Place(sheet, top, left, bottom - top + 1, right - left + 1)
-
-
-Axis = Literal["rows", "columns"]
-
-
-class Span(NamedTuple):
-    """Cells that formulas refer to."""
-
-    sheet: str
-    top: int
-    left: int
-    bottom: int
-    right: int
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.bottom - self.top + 1, self.right - self.left + 1
-
-    def __str__(self) -> str:
-        first, last = f"{letters(self.left)}{self.top}", f"{letters(self.right)}{self.bottom}"
-        return f"{quoted(self.sheet)}!{first}" + (f":{last}" if last != first else "")
-
-    def part(self, axis: Axis, start: int, count: int) -> Span:
-        """Some of its rows or columns, counted from 0."""
-        if axis == "rows":
-            return self._replace(top=self.top + start, bottom=self.top + start + count - 1)
-        return self._replace(left=self.left + start, right=self.left + start + count - 1)
-
-    def overlaps(self, b: Span) -> bool:
-        return (
-            self.sheet == b.sheet and self.top <= b.bottom and b.top <= self.bottom
-            and self.left <= b.right and b.left <= self.right
-        )  # fmt: skip
-
-    def holds(self, b: Span) -> bool:
-        return (
-            self.sheet == b.sheet and self.top <= b.top and b.bottom <= self.bottom
-            and self.left <= b.left and b.right <= self.right
-        )  # fmt: skip

@@ -17,7 +17,7 @@ from attn_xl.settings import LABELS, SETTINGS
 
 from .addresses import Corners, address, parse_area, split_address
 from .book import Book, book_of
-from .formulas import WIDTH, Formula, formulas_in
+from .formulas import Formula, formulas_in
 from .ooxml import DAMAGED, Malformed, Package, content_of, damaged, parse, tag_of
 
 ROW = re.compile(rb"<((?:\w+:)?)row\b([^>]*?)(/>|>(.*?)</(?:\w+:)?row>)", re.DOTALL)
@@ -102,7 +102,7 @@ def read_drawn(path: Path, content: bytes | None = None) -> DrawnBook:
             )
         drawn.names = {name["name"]: text for name, text in package.workbook.names}
         computed = any(b"<f" in package.read(part) for part in book.marks.parts())
-        found = formulas_in(content, path) if computed else None
+        found = formulas_in(content) if computed else None
         _refuse_signed(path, package)
         framed = _framed_styles(package)
         for name, part in book.marks.sheets().items():
@@ -115,10 +115,7 @@ def read_drawn(path: Path, content: bytes | None = None) -> DrawnBook:
                 for column, value in enumerate(values, 1)
                 if not (isinstance(value, str) and not value.strip())
             }
-            cells = found.sheets[name] if found else None
-            for key, place in zip(cells.keys.tolist(), cells.formulas.tolist()) if cells else ():
-                if found and place >= 0:
-                    sheet.formulas[key // WIDTH, key % WIDTH + 1] = found.formulas[place]
+            sheet.formulas = found.sheets[name] if found else {}
             _look_at(sheet, package.read(part), framed, package)
             drawn.sheets.append(sheet)
     except (Malformed, ExpatError, *DAMAGED, LookupError) as error:

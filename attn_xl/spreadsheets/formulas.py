@@ -1,8 +1,5 @@
-"""Reads the formulas and stored values of a workbook, fast and whichever program wrote it.
-
-openpyxl rejects files that every spreadsheet program opens, keeps a Python object for each cell and
-reads formulas and values in two passes; here a single expat pass fills a few arrays.
-"""
+"""Reads the formulas of a workbook, whichever program wrote it: openpyxl rejects files that every
+spreadsheet program opens."""
 
 from __future__ import annotations
 
@@ -10,14 +7,10 @@ import io
 import re
 import zipfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import permutations
-from pathlib import Path
+from typing import NamedTuple
 from xml.parsers import expat
-
-import numpy as np
-from numpy.typing import NDArray
 
 from .addresses import (
     MAX_COLUMNS,
@@ -32,19 +25,15 @@ from .addresses import (
 )
 from .ooxml import DAMAGED, Malformed, Package, new_parser
 
-WIDTH = MAX_COLUMNS
-"""A cell's key is row * WIDTH + column - 1: one number that sorts by row, then by column."""
-
 _TEXT = re.compile(r'"[^"]*"')
 _NAME = re.compile(r"[^\W\d][\w.]*")
 _READ = re.compile(rf"(?<![\w.$])(?:{REFERENCE.pattern})(?![\w.(])".replace("[^'!]+", r"[\w.]+"))
 """A reference within a formula, where a sheet's name without quotes is a word."""
-Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class Formula:
-    """A formula as written, and its cell; other cells may share it with shifted references."""
+class Formula(NamedTuple):
+    """A formula as written, and its cells: the first of an array; of one that others share with shifted
+    references, its own."""
 
     text: str
     row: int
@@ -57,166 +46,87 @@ class Formula:
     """Whether it is an array formula, of one cell or more."""
 
 
-@dataclass
-class SheetCells:
-    """The nonblank cells of a sheet, in the order of their keys.
+class FormulaBook(NamedTuple):
+    """The formulas of each sheet by row and column, and defined names: what each refers to, by name;
+    those that belong to one sheet as `sheet!name`."""
 
-    Attributes:
-        keys: one for each cell, from its row and its column.
-        formulas: for each cell the index of its formula in the book's list, or -1.
-    """
-
-    name: str
-    keys: Ints
-    formulas: Ints
-
-    def cells_with_formulas(self) -> Iterator[tuple[int, int, int]]:
-        """The row, the column and the index of the formula of each cell that has one."""
-        for key, formula in zip(self.keys.tolist(), self.formulas.tolist()):
-            if formula >= 0:
-                yield key // WIDTH, key % WIDTH + 1, formula
-
-    def find(self, keys: Ints) -> Ints:
-        """The indices of cells given by key; -1 where a cell is blank."""
-        if not len(self.keys):
-            return np.full(len(keys), -1)
-        at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[at] == keys, at, -1)
+    sheets: dict[str, dict[tuple[int, int], Formula]]
+    names: dict[str, str]
 
 
-@dataclass
-class FormulaBook:
-    """A workbook: sheets by name, their formulas, and defined names (texts by name; names that belong
-    to one sheet as `sheet!name`)."""
-
-    path: Path
-    sheets: dict[str, SheetCells] = field(default_factory=dict)
-    formulas: list[Formula] = field(default_factory=list)
-    names: dict[str, str] = field(default_factory=dict)
-
-
-def formulas_in(content: bytes, path: Path) -> FormulaBook | None:
+def formulas_in(content: bytes) -> FormulaBook | None:
     """The formulas of an .xlsx file that is read for its values; None in other formats, and if they
     cannot be read."""
-    if not content.startswith(b"PK"):
-        return None
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            return _read(path, archive)
-    except (_Other, Malformed, expat.ExpatError, *DAMAGED, LookupError):
+            return _read(Package(archive))
+    except (Malformed, expat.ExpatError, *DAMAGED, LookupError):
         return None
 
 
-class _Other(Exception):
-    """The package is not Office Open XML."""
-
-
-def _read(path: Path, archive: zipfile.ZipFile) -> FormulaBook:
-    package = Package(archive)
-    if "_rels/.rels" not in package.parts:
-        raise _Other
-    if package.main not in package.parts or not package.main.endswith(".xml"):
-        raise _Other
-    workbook = package.workbook
-    book = FormulaBook(path)
-    sheets = [sheet["name"] for sheet in workbook.sheets]
-    for name, sheet in zip(sheets, workbook.sheets):
+def _read(package: Package) -> FormulaBook | None:
+    if "_rels/.rels" not in package.parts or not package.main.endswith(".xml"):
+        return None
+    names = [sheet["name"] for sheet in package.workbook.sheets]
+    book = FormulaBook({}, {})
+    for name, sheet in zip(names, package.workbook.sheets):
         kind, part = package.links[sheet.get("id", "")]
         if kind == "worksheet" and part in package.parts:
-            book.sheets[name] = _sheet(name, package.read(part), book.formulas)
-    for defined, text in workbook.names:
+            book.sheets[name] = _sheet(package.read(part))
+    for defined, text in package.workbook.names:
         local = defined.get("localSheetId", "")
-        where = f"{sheets[int(local)]}!" if local and int(local) < len(sheets) else ""
+        where = f"{names[int(local)]}!" if local and int(local) < len(names) else ""
         book.names[where + defined["name"]] = text
     return book
 
 
-class _Cells:
-    """The cells of a sheet while it is parsed."""
+def _sheet(xml: bytes) -> dict[tuple[int, int], Formula]:
+    parser, text = new_parser(), list[str]()
+    found: dict[tuple[int, int], Formula] = {}
+    shared: dict[str, Formula] = {}
+    formula: dict[str, str] | None = None
+    row = column = 0
 
-    def __init__(self, formulas: list[Formula]) -> None:
-        self.keys: list[int] = []
-        self.places: list[int] = []
-        self.formulas = formulas
-        self.shared: dict[str, int] = {}
-        self.row = self.column = 0
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal formula, row, column
+        tag = tag[tag.rfind(" ") + 1 :]
+        if tag == "row":
+            row, column = int(attributes.get("r", row + 1)), 0
+        elif tag == "c":
+            row, column = split_address(attributes["r"]) if "r" in attributes else (row, column + 1)
+            _check_place(row, column)
+        elif tag == "f":
+            formula = attributes
+            text.clear()
 
-    def formula(self, attributes: dict[str, str], text: str, row: int, column: int) -> int:
-        """The index of a cell's formula in the list; -1 if the cell has none."""
-        kind = attributes.get("t", "normal")
-        if kind == "shared" and attributes.get("si", "") in self.shared and not text:
-            return self.shared[attributes["si"]]
-        if not text and kind != "dataTable":
-            return -1
+    def end(tag: str) -> None:
+        nonlocal formula
+        if formula is None or tag[tag.rfind(" ") + 1 :] != "f":
+            return
+        kind, number, written = formula.get("t", "normal"), formula.get("si", ""), "".join(text)
         rows = columns = 1
-        if kind in ("array", "dataTable") and ":" in attributes.get("ref", ""):
-            first, last = attributes["ref"].replace("$", "").split(":")
+        if kind in ("array", "dataTable") and ":" in formula.get("ref", ""):
+            first, last = formula["ref"].replace("$", "").split(":")
             (top, left), (bottom, right) = split_address(first), split_address(last)
             _check_place(bottom, right)
             rows, columns = bottom - top + 1, right - left + 1
-        formula = Formula(text, row, column, rows, columns, kind == "dataTable", kind == "array")
-        self.formulas.append(formula)
-        place = len(self.formulas) - 1
+        one = Formula(written, row, column, rows, columns, kind == "dataTable", kind == "array")
         if kind == "shared":
-            self.shared[attributes.get("si", "")] = place
-        return place
-
-
-def _sheet(name: str, xml: bytes, formulas: list[Formula]) -> SheetCells:
-    parser, cells = new_parser(), _Cells(formulas)
-    text: list[str] = []
-    cell: dict[str, str] = {}
-    formula: dict[str, str] | None = None
-    written, value, inside = "", "", False
-
-    def start(tag: str, attributes: dict[str, str]) -> None:
-        nonlocal cell, formula, written, value, inside
-        tag = tag[tag.rfind(" ") + 1 :]
-        if tag in ("v", "f", "t"):
-            text.clear()
-            inside = True
-            if tag == "f":
-                formula = attributes
-        elif tag == "c":
-            cell, formula, written, value = attributes, None, "", ""
-        elif tag == "row":
-            cells.row = int(attributes.get("r", cells.row + 1))
-            cells.column = 0
-
-    def end(tag: str) -> None:
-        nonlocal written, value, inside
-        tag = tag[tag.rfind(" ") + 1 :]
-        if tag == "v":
-            value, inside = "".join(text), False
-        elif tag == "f":
-            written, inside = "".join(text), False
-        elif tag == "t":
-            value, inside = value + "".join(text), False
-        elif tag == "c":
-            close()
-
-    def close() -> None:
-        row, column = cells.row, cells.column + 1
-        if "r" in cell:
-            row, column = split_address(cell["r"])
-        _check_place(row, column)
-        cells.column = column
-        place = -1 if formula is None else cells.formula(formula, written, row, column)
-        if place < 0 and value == "" and cell.get("t") != "s":
-            return
-        cells.keys.append(row * WIDTH + column - 1)
-        cells.places.append(place)
+            one = shared.setdefault(number, one) if not written else one
+            shared[number] = one
+        if one.text or one.table:
+            found[row, column] = one
+        formula = None
 
     def characters(data: str) -> None:
-        if inside:
+        if formula is not None:
             text.append(data)
 
     parser.StartElementHandler = start
     parser.EndElementHandler = end
     parser.CharacterDataHandler = characters
     parser.Parse(xml, True)
-    keys, order = np.unique(np.array(cells.keys, dtype=np.int64), return_index=True)
-    return SheetCells(name, keys, np.array(cells.places, dtype=np.int64)[order])
+    return found
 
 
 def _check_place(row: int, column: int) -> None:
@@ -253,18 +163,14 @@ class References:
         """For each sheet its formula cells, each with the areas that it reads."""
         return {
             name: [
-                (
-                    Place(name, row, column, one.rows, one.columns),
-                    [*self._areas(one, name, row, column)],
-                )
-                for row, column, formula in sheet.cells_with_formulas()
-                for one in (self._book.formulas[formula],)
+                (Place(name, *cell, one.rows, one.columns), [*self._areas(one, name, cell)])
+                for cell, one in sheet.items()
             ]
             for name, sheet in self._book.sheets.items()
         }
 
-    def _areas(self, formula: Formula, own: str, row: int, column: int) -> Iterator[Place]:
-        areas: list[tuple[str | None, Corners]] = [*references(formula, (row, column))]
+    def _areas(self, formula: Formula, own: str, cell: tuple[int, int]) -> Iterator[Place]:
+        areas: list[tuple[str | None, Corners]] = [*references(formula, cell)]
         for name in _NAME.findall(formula.text) if self._named else ():
             area = self._named.get(f"{own}!{name}".casefold()) or self._named.get(name.casefold())
             areas += [area] if area else []

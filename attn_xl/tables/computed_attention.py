@@ -126,13 +126,15 @@ def read_computed(book: Book, tables: Callable[[], Tables]) -> Computed:
 
 
 def _read(book: Book, tables: Callable[[], Tables]) -> Computed:
-    cells = sum(len(book.marks.formulas(sheet) or ()) for sheet in book.grids)
-    there = tables() if 0 < cells <= MOST_FORMULAS or book.hides_formulas else {}
+    known = sum(len(book.marks.formulas(sheet) or ()) for sheet in book.grids)
+    there = tables() if 0 < known <= MOST_FORMULAS or book.hides_formulas else {}
     if not 1 < sum(map(len, there.values())) <= MOST_TABLES:
         return Computed()
-    written = formulas_in(book.marks.content, book.path)
+    written = formulas_in(book.marks.content)
     products = Products(book, there, References(written) if written else None)
-    has_powers = written is None or any(_POWERS.search(one.text) for one in written.formulas)
+    has_powers = written is None or any(
+        _POWERS.search(one.text) for cells in written.sheets.values() for one in cells.values()
+    )
     found = _Search(products).attentions() if has_powers else []
     found = found or list(_given(products))
     found.sort(key=lambda one: products.numbers.order(one.output))

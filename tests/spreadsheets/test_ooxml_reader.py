@@ -36,13 +36,13 @@ def a_book(rename: str = "workbook.xml") -> bytes:
 def test_all_readers_follow_the_relations(main: str, tmp_path: Path) -> None:
     path = tmp_path / "a.xlsx"
     path.write_bytes(a_book(main))
-    marks, book = Marks(path.read_bytes()), formulas_in(path.read_bytes(), path)
+    marks, book = Marks(path.read_bytes()), formulas_in(path.read_bytes())
     assert marks.sheets() == {"s": "xl/worksheets/sheet1.xml"}
     assert marks.names() == [("X", ("s", 2, 2, 3, 2))]
     assert marks.references() == book.names == {"X": "s!$B$2:$B$3"}
     assert marks.formulas("s") == {(3, 2)}
     assert marks.hidden("s") == ({2}, set())
-    assert [formula.text for formula in book.formulas] == ["B2*2"]
+    assert {cell: formula.text for cell, formula in book.sheets["s"].items()} == {(3, 2): "B2*2"}
 
 
 def test_what_a_part_refers_to_outside_of_the_package_is_no_part() -> None:

@@ -15,7 +15,7 @@ from made_by_hand import columns_from_the_left, row_arrays, three_heads
 
 from attn_xl.cli.main import main
 from attn_xl.spreadsheets.book import read_book
-from attn_xl.spreadsheets.formulas import WIDTH, formulas_in
+from attn_xl.spreadsheets.formulas import formulas_in
 from attn_xl.spreadsheets.metadata import Marks
 from attn_xl.tables.read import read_tables
 
@@ -27,15 +27,16 @@ NAMES = " ".join(
 
 def to_ods(source: Path) -> Path:
     """The values and formulas of an .xlsx file, as LibreOffice stores them."""
-    book, tables = formulas_in(source.read_bytes(), source), []
-    labels = read_book(source).grids
-    for name, sheet in book.sheets.items():
+    book, tables = formulas_in(source.read_bytes()), []
+    assert book is not None
+    for name, grid in read_book(source).grids.items():
         rows: dict[int, dict[int, str]] = {}
-        for place, key in enumerate(sheet.keys.tolist()):
-            row, column = key // WIDTH, key % WIDTH
+        filled = (
+            (r, c, v) for r, values in enumerate(grid, 1) for c, v in enumerate(values) if v != ""
+        )
+        for row, column, content in filled:
             marks = ""
-            if sheet.formulas[place] >= 0:
-                formula = book.formulas[int(sheet.formulas[place])]
+            if formula := book.sheets[name].get((row, column + 1)):
                 opened = re.sub(
                     r"(?:('[^']+'|\w+)!)?(\$?[A-Z]+\$?\d+)(?::(\$?[A-Z]+\$?\d+))?(?!\()",
                     lambda m: f"[{m[1] or ''}.{m[2]}" + (f":.{m[3]}" if m[3] else "") + "]",
@@ -45,8 +46,7 @@ def to_ods(source: Path) -> Path:
                 if formula.array:
                     marks += f' table:number-matrix-rows-spanned="{formula.rows}"'
                     marks += f' table:number-matrix-columns-spanned="{formula.columns}"'
-            text = str(labels[name][row - 1][column])
-            number = isinstance(labels[name][row - 1][column], float)
+            text, number = str(content), isinstance(content, float)
             value = (
                 f' office:value-type="float" office:value="{text}"'
                 if number
