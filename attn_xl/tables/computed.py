@@ -204,7 +204,7 @@ class Products:
         for one in self.factors:
             if one.values.max() <= 0 > one.values.min():
                 self.masks.setdefault(one.values.shape, []).append(one)
-        places = [cells_of(sheet, f) for sheet, f in self.tables]
+        places = [f.cells(sheet) for sheet, f in self.tables]
         pairs = references.together(places) if references else permutations(range(len(places)), 2)
         self._together = {(numbers[a], numbers[b]) for a, b in pairs}
         self.multiplied: list[Place] = []
@@ -253,18 +253,11 @@ def named(place: Place) -> str:
     return f"{quoted(place.sheet)}!{first}" + (f":{last}" if last != first else "")
 
 
-def cells_of(sheet: str, f: Found) -> Place:
-    """The cells of a table's numbers, on a sheet by its name in the file."""
-    if f.table is None:
-        return replace(f.place, sheet=sheet)
-    return Place(sheet, f.table.row, f.table.column, *f.shape)
-
-
 def _readable(book: Book, tables: Tables, references: References | None) -> list[tuple[str, Found]]:
     """The tables of a book that can be read, each with its sheet: one whose labels cannot be read has
     those that stand beside it all; an area that formulas read is one, too."""
     found = [(sheet, f) for sheet, own in tables.items() for f in own if f.table is not None]
-    there = {cells_of(sheet, f) for sheet, f in found}
+    there = {f.cells(sheet) for sheet, f in found}
     areas = [
         place_of(sheet, *area[1])
         for sheet, own in tables.items()

@@ -27,19 +27,16 @@ from .computed import (
     Projection,
     Tables,
     Values,
-    cells_of,
     named,
 )
 from .labels import Table
-from .roles import Found
+from .roles import Found, Reading
 
-MOST_TABLES, MOST_FORMULAS = 500, 400_000
-"""Tables and formulas of a workbook in which attention is looked for."""
+MOST_TABLES = 500
+"""Tables of a workbook in which attention is looked for."""
 MOST_OTHERS, MOST_TYPED, MOST_ORDERED = 60, 12, 4
 """Tables that may look at each other; typed tables whose products stand in no cells; heads of which
 every order is tried."""
-NOT_READ = "the attention that the formulas compute does not read it"
-RESULT = "computed by formulas"
 _ATTENTION = re.compile(r"\battention\b", re.IGNORECASE)
 _POWERS = re.compile(r"EXP|SOFTMAX|\^", re.IGNORECASE)
 
@@ -101,37 +98,40 @@ class Computed:
     later: int = 0
     products: Products | None = None
 
-    def is_factor(self, sheet: str, f: Found) -> bool:
-        """Whether a typed table is multiplied as a matrix."""
-        places = self.products.multiplied if self.products and not f.computed else ()
-        return any(map(cells_of(sheet, f).overlaps, places))
 
-    def is_result(self, sheet: str, f: Found) -> bool:
-        """Whether a table's numbers are the result of formulas that multiply others."""
-        places = self.products.results if self.products and f.computed else ()
-        return any(map(cells_of(sheet, f).overlaps, places))
+def read_attention(
+    book: Book, tables: Tables, only: Collection[str], asked: Sequence[Place], plain: Mapping[str, str]
+) -> Reading:
+    """What the numbers that a book computes say of its tables; a book is searched once.
 
-    def is_read(self, sheet: str, f: Found) -> bool:
-        """Whether a formula reads a typed table."""
-        read = self.products.references if self.products else None
-        return not f.computed and (read is None or read.refers_to(cells_of(sheet, f)))
-
-
-def read_computed(book: Book, tables: Callable[[], Tables]) -> Computed:
-    """Find the attention that a book computes; nothing if it has no formulas. A book is read once."""
+    Args:
+        tables: the tables of each sheet, by its name in the file; plain: their names without control
+            characters.
+        only: the requested sheets; asked: the requested words.
+    """
     if "computed" not in book.kept:
         book.kept["computed"] = _read(book, tables)
     said: Computed = book.kept["computed"]
-    return said
+    attentions = _to_compute(said, only, asked, book.hidden)
+    made = Reading(trouble=_conflict(book, attentions, plain))
+    if said.products:
+        made.multiplied, made.results = said.products.multiplied, said.products.results
+        made.reads = said.products.references.refers_to if said.products.references else made.reads
+    if not attentions:
+        return made
+    made.roles, first = _by_sheet(book, said, attentions, plain), attentions[0]
+    if made.trouble is None:
+        memory = {"memory": _memory_name(first, made.roles)} if first.memory is not None else {}
+        made.settings, made.instead = {**first.settings, **memory}, _ranges_of_weights(first)
+        made.joined = len(first.heads) > 1 and "W_O" not in first.weights
+    return made
 
 
-def _read(book: Book, tables: Callable[[], Tables]) -> Computed:
-    known = sum(len(book.marks.formulas(sheet) or ()) for sheet in book.grids)
-    there = tables() if 0 < known <= MOST_FORMULAS or book.hides_formulas else {}
-    if not 1 < sum(map(len, there.values())) <= MOST_TABLES:
+def _read(book: Book, tables: Tables) -> Computed:
+    if not 1 < sum(map(len, tables.values())) <= MOST_TABLES:
         return Computed()
     written = formulas_in(book.marks.content)
-    products = Products(book, there, References(written) if written else None)
+    products = Products(book, tables, References(written) if written else None)
     has_powers = written is None or any(
         _POWERS.search(one.text) for cells in written.sheets.values() for one in cells.values()
     )
@@ -443,7 +443,7 @@ def _divisor(scores: Values, stored: Values) -> float:
 # What the attentions are computed from
 
 
-def attentions_to_compute(
+def _to_compute(
     said: Computed, only: Collection[str], asked: Sequence[Place], hidden: Collection[str]
 ) -> list[AttentionFound]:
     """The attentions to compute: those of the requested sheets, or those whose words were requested."""
@@ -455,7 +455,7 @@ def attentions_to_compute(
     return [one for one in there if one.words.sheet not in hidden]
 
 
-def conflict(
+def _conflict(
     book: Book, found: Sequence[AttentionFound], plain: Mapping[str, str]
 ) -> InputError | None:
     """The error for attentions that cannot be computed together; None if they can."""
@@ -476,7 +476,7 @@ def _for_shell(name: str) -> str:
     return name if name.isidentifier() else f"'{name}'"
 
 
-def by_sheet(
+def _by_sheet(
     book: Book, said: Computed, attentions: Sequence[AttentionFound], plain: Mapping[str, str]
 ) -> dict[str, list[Found]]:
     """The tables that the attentions are computed from, by sheet."""
@@ -516,7 +516,7 @@ def _labelled(said: Computed, words: Factor) -> Table:
     bare = references is not None and not all(table.labelled)
     sources = [*references.sources(words.place)] if references and bare else []
     for sheet, f in said.products.tables if said.products else ():
-        cells, other = cells_of(sheet, f), f.table
+        cells, other = f.cells(sheet), f.table
         if other is None or other.shape != table.shape or not any(map(cells.overlaps, sources)):
             continue
         rows, columns = (
@@ -530,12 +530,12 @@ def _labelled(said: Computed, words: Factor) -> Table:
     return table
 
 
-def memory_name(one: AttentionFound, found: Mapping[str, Sequence[Found]]) -> str:
+def _memory_name(one: AttentionFound, found: Mapping[str, Sequence[Found]]) -> str:
     """The name of the sentence that the words of an attention look at."""
     assert one.memory is not None
     cells = one.memory.place.range
     there = found[one.memory.sheet]
-    return next(f.name for f in there if f.use == "sentence" and cells_of("", f).range == cells)
+    return next(f.name for f in there if f.use == "sentence" and f.cells("").range == cells)
 
 
 def _further(said: Computed) -> Iterator[str]:
@@ -551,7 +551,7 @@ def _check(one: AttentionFound) -> tuple[str, ...]:
         return ()
     where = named(one.heads[0].weights[0])
     if not all(head.agrees for head in one.heads):
-        given = "".join(f'--range "{name}" ' for name in ranges_of_weights(one))
+        given = "".join(f'--range "{name}" ' for name in _ranges_of_weights(one))
         use = f"; {given}--attention A uses them as they are" if given else ""
         return (
             f"the attention weights in {where} are not those of these tables: the formulas do "
@@ -568,7 +568,7 @@ def _check(one: AttentionFound) -> tuple[str, ...]:
     )
 
 
-def ranges_of_weights(one: AttentionFound) -> list[str]:
+def _ranges_of_weights(one: AttentionFound) -> list[str]:
     """The attention weights of each head, `A_1=Sheet1!F14:H16`, if attn-xl does not compute them from
     the other tables and they can be given in place of a softmax; otherwise none."""
     if all(head.agrees for head in one.heads):

@@ -16,11 +16,20 @@ from attn_xl.spreadsheets.book import Book
 from attn_xl.spreadsheets.metadata import Area, CellSet
 from attn_xl.text import clean, listed, shortened
 
-from .computed_attention import NOT_READ, RESULT, Computed
 from .labels import LabelsOnlyError, Table, described, numbers_in, read_region
 from .pytorch import is_title_of_parameter, may_be_cut, parameter_of, whole_name
 from .regions import Box, Grid, Places, Region, find_regions
-from .roles import Found, inputs_like, is_matrix_name, pick, weight_label, weight_name
+from .roles import (
+    NOT_READ,
+    RESULT,
+    Found,
+    Reading,
+    inputs_like,
+    is_matrix_name,
+    pick,
+    weight_label,
+    weight_name,
+)
 
 UNKNOWN = "its name looks like that of weights, but attn-xl does not know it"
 MOST_NOTES = 3
@@ -132,8 +141,7 @@ def tables_of_sheet(
     original: str,
     plain: str,
     asked: Sequence[Asked],
-    said: Computed,
-    roles: Sequence[Found] | None,
+    said: Reading,
     *,
     wanted: bool = False,
     attention: str = "",
@@ -143,8 +151,7 @@ def tables_of_sheet(
     Args:
         original, plain: the sheet's name in the file, and without control characters.
         asked: the ranges given for this sheet; if one is a sentence, no other table of the sheet is.
-        said: what the workbook's formulas say.
-        roles: the tables that formulas name; None if they compute no attention.
+        said: what the numbers say that the workbook computes.
         wanted: whether --sheet names the sheet, so that a table on it may be a sentence even if its
             name looks like that of weights.
         attention: the name of given attention weights.
@@ -152,6 +159,7 @@ def tables_of_sheet(
     sheet = SheetFound(plain)
     grid = book.grids[original]
     found = list(_asked_tables(book, grid, plain, asked))
+    roles = None if said.roles is None else said.roles.get(original, [])
     if roles is not None:
         found = _with_roles(found, roles)
     taken = [f.place for f in found]
@@ -221,7 +229,7 @@ def every_table(book: Book, original: str, plain: str) -> tuple[list[str], Place
 
 
 def _named_tables(
-    book: Book, original: str, plain: str, said: Computed, tables: Sequence[Found]
+    book: Book, original: str, plain: str, said: Reading, tables: Sequence[Found]
 ) -> list[Found]:
     """All tables of a sheet, with the weights that labels name; kept for all surveys of a book."""
     key = "named", original
@@ -259,7 +267,7 @@ def _box(place: Place) -> Box:
     return place.row - 1, place.column - 1, place.last_row - 1, place.last_column - 1
 
 
-def add_labelled(sheets: Mapping[str, SheetFound], book: Book, said: Computed) -> None:
+def add_labelled(sheets: Mapping[str, SheetFound], book: Book, said: Reading) -> None:
     """Take the weights that a label names and that formulas read before or after the attention that
     they compute: an output projection, a feed-forward layer, layer norms. A name that occurs twice
     tells nothing; whether a mask is added to the scores, the formulas say.
@@ -278,7 +286,7 @@ def add_labelled(sheets: Mapping[str, SheetFound], book: Book, said: Computed) -
             sheets[original].found[i] = f
 
 
-def _unless_result(f: Found, sheet: str, said: Computed) -> Found:
+def _unless_result(f: Found, sheet: str, said: Reading) -> Found:
     """A table whose label names weights, unless its numbers are the result of formulas."""
     if f.use != "weights" or not said.is_result(sheet, f):
         return f

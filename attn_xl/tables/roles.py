@@ -6,10 +6,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
+from attn_xl.errors import InputError
 from attn_xl.spreadsheets.addresses import Place, quoted
 
 from .labels import Table
@@ -118,6 +119,53 @@ class Found:
     def size(self) -> str:
         """`6 x 4`"""
         return f"{self.shape[0]} x {self.shape[1]}"
+
+    def cells(self, sheet: str) -> Place:
+        """The cells of its numbers, on a sheet by its name in the file."""
+        if self.table is None:
+            return replace(self.place, sheet=sheet)
+        return Place(sheet, self.table.row, self.table.column, *self.shape)
+
+
+NOT_READ = "the attention that the formulas compute does not read it"
+RESULT = "computed by formulas"
+
+
+@dataclass
+class Reading:
+    """What the numbers that a workbook computes say of its tables.
+
+    Attributes:
+        roles: by sheet, the tables that its attention is computed from; None if it computes none.
+        settings: those with which attn-xl computes the same.
+        trouble: why it cannot be computed, or None.
+        instead: the ranges to give with --attention A, where attn-xl does not compute the attention
+            weights.
+        joined: whether the outputs of several heads stand side by side, without W_O.
+        multiplied: the cells that products multiply; results: those that hold products.
+        reads: whether a formula reads some cells.
+    """
+
+    roles: dict[str, list[Found]] | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+    trouble: InputError | None = None
+    instead: Sequence[str] = ()
+    joined: bool = False
+    multiplied: Sequence[Place] = ()
+    results: Sequence[Place] = ()
+    reads: Callable[[Place], bool] = lambda place: True
+
+    def is_factor(self, sheet: str, f: Found) -> bool:
+        """Whether a typed table is multiplied as a matrix."""
+        return not f.computed and any(map(f.cells(sheet).overlaps, self.multiplied))
+
+    def is_result(self, sheet: str, f: Found) -> bool:
+        """Whether a table's numbers are the result of formulas that multiply others."""
+        return bool(f.computed) and any(map(f.cells(sheet).overlaps, self.results))
+
+    def is_read(self, sheet: str, f: Found) -> bool:
+        """Whether a formula reads a typed table."""
+        return not f.computed and self.reads(f.cells(sheet))
 
 
 # Names

@@ -18,16 +18,6 @@ from attn_xl.spreadsheets.numerals import ErrorValue, as_text
 from attn_xl.text import clean, listed
 from attn_xl.text import plain as on_a_line
 
-from .computed_attention import (
-    AttentionFound,
-    Computed,
-    attentions_to_compute,
-    by_sheet,
-    conflict,
-    memory_name,
-    ranges_of_weights,
-    read_computed,
-)
 from .find import (
     UNKNOWN,
     SheetFound,
@@ -40,7 +30,7 @@ from .find import (
 from .labels import Table, described
 from .pytorch import parameter_of, parts_of, says_weights, weights_of_parameters
 from .regions import Grid, is_blank
-from .roles import BY_DEFAULT, Found, WordsIn, to_turn, weight_label, words_of
+from .roles import BY_DEFAULT, Found, Reading, WordsIn, to_turn, weight_label, words_of
 
 LEFT_OUT = "left out by --without"
 SETTING = "without"
@@ -135,6 +125,8 @@ def quoted_argument(name: str) -> str:
 __all__ = ["Survey", "Table", "Tables", "survey_book"]
 
 
+MOST_FORMULAS = 400_000
+"""Formulas of a workbook in which attention is looked for."""
 SQUARE = "Scores", "Scaled", "Softmax"
 """Steps with a row and a column for each word."""
 DRAWN, MOST_TEXTS = (".xlsx", ".xlsm"), 2_000
@@ -252,17 +244,16 @@ def survey_book(
         only = {a.area[0] for a in asked}
     leave_out = LeftOut([*without_option(without), *without_setting(settings)])
     plain_of = {original: plain for plain, original in names.items()}
-    said = Computed()
-    if not names_model(settings):
-        said = read_computed(book, lambda: {o: every_table(book, o, p)[2] for o, p in plain_of.items()})
-    words = [place_of(*a.area) for a in asked if not a.weights]
-    attentions = attentions_to_compute(said, only, words, book.hidden)
-    survey.trouble = conflict(book, attentions, plain_of)
-    roles = by_sheet(book, said, attentions, plain_of)
-    if attentions and survey.trouble is None:
-        settings = {**_settings_of(attentions[0], roles), **settings}
-        survey.instead = ranges_of_weights(attentions[0])
-        survey.joined = len(attentions[0].heads) > 1 and "W_O" not in attentions[0].weights
+    said = Reading()
+    if _may_compute(book) and not names_model(settings):
+        from .computed_attention import read_attention  # few inputs have formulas
+
+        tables_of = {o: every_table(book, o, p)[2] for o, p in plain_of.items()}
+        words = [place_of(*a.area) for a in asked if not a.weights]
+        said = read_attention(book, tables_of, only, words, plain_of)
+    survey.trouble, survey.instead, survey.joined = said.trouble, said.instead, said.joined
+    settings = {**said.settings, **settings}
+    roles = said.roles or {}
     for plain, original in names.items():
         here = [a for a in asked if a.area[0] == original]
         if plain.casefold() == SETTINGS.casefold():
@@ -278,13 +269,11 @@ def survey_book(
             survey.sheets.append(SheetFound(plain, passed=why))
         else:
             one = tables_of_sheet(
-                book, original, plain, here, said,
-                roles.get(original, []) if attentions else None,
-                wanted=original in only, attention=given,
+                book, original, plain, here, said, wanted=original in only, attention=given,
             )  # fmt: skip
             _note_hidden(one, book, original)
             survey.sheets.append(one)
-    if attentions:
+    if said.roles is not None:
         add_labelled({names[one.name]: one for one in survey.sheets}, book, said)
     _name_parameters(survey)
     leave_out.tables(survey.sheets)
@@ -322,10 +311,10 @@ def names_model(settings: Mapping[str, Any]) -> bool:
     return any(name.strip().lstrip("-").casefold() == "model" for name in settings)
 
 
-def _settings_of(one: AttentionFound, found: Mapping[str, Sequence[Found]]) -> dict[str, Any]:
-    """The settings with which an attention computes what the workbook's formulas compute."""
-    memory = {"memory": memory_name(one, found)} if one.memory is not None else {}
-    return {**one.settings, **memory}
+def _may_compute(book: Book) -> bool:
+    """Whether a book has formulas, and not too many to follow."""
+    known = sum(len(book.marks.formulas(sheet) or ()) for sheet in book.grids)
+    return 0 < known <= MOST_FORMULAS or book.hides_formulas
 
 
 def _passed(plain: str, original: str, book: Book, only: set[str], asked: bool) -> str:

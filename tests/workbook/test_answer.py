@@ -323,6 +323,7 @@ def test_a_comparison_opens_on_how_far_each_model_sees(tmp_path: Path) -> None:
     attn_xl.write_workbook(made, tmp_path / "w.xlsx")
     verify(tmp_path / "w.xlsx")
     cells = first_sheet(tmp_path / "w.xlsx")
+    assert "depends on each input word" in str(cells["A2"])
     assert str(cells["A4"]).startswith("rnn: happy depends on ")
     charts = openpyxl.load_workbook(tmp_path / "w.xlsx").worksheets[0]._charts
     assert len(charts) == 3  # the influence of each model on the last word, and all by distance

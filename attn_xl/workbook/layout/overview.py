@@ -40,6 +40,7 @@ from .shown import BEST, Panel, View, compares, is_input, views_of, without_choi
 from .vectors_sheet import ROWS_OF_ARROWS, arrows_of, is_vectors
 
 TITLE = "What attention makes of each word"
+COMPARED = "How much the output of each word (row) depends on each input word (column), by model."
 NOTE = "Change a blue cell, here or on an Input sheet: every number and drawing follows."
 MOST_WORDS = 20
 """Tiles of a heat map with their numbers."""
@@ -180,6 +181,7 @@ class _Overview:
         """What is computed, as a formula in words; the divisor as it stands, if it has switches:
         `softmax(Q × Kᵀ / √d_k) × V`."""
         text, switches = clean(self._layout.in_words), self._layout.named
+        text = COMPARED if compares(self._layout) else text
         before, divisor, after = text.partition(DIVISOR)
         if not {"Scale", "Temperature"} <= switches.keys() or not divisor or DIVISOR in after:
             self.text(2, 1, shortened(text, MOST_NOTE))
