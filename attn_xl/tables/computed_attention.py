@@ -63,6 +63,11 @@ class HeadFound:
     mask: Factor | None = None
     agrees: bool = True
 
+    @property
+    def places(self) -> list[Place]:
+        """The cells of its attention weights and of its output."""
+        return [*(self.weights or ())[:1], self.place]
+
 
 @dataclass(eq=False)
 class AttentionFound:
@@ -138,20 +143,24 @@ def _read(book: Book, tables: Tables) -> Computed:
     found = _Search(products).attentions() if has_powers else []
     found = found or list(_given(products))
     found.sort(key=lambda one: products.numbers.order(one.output))
-    ends = [one.output for one in found]
-    first = [one for one in found if not _follows(products.references, one.words.place, ends)]
+    first = [one for one in found if not _follows(products.references, one, found)]
     return Computed(first, len(found) - len(first), products)
 
 
-def _follows(references: References | None, words: Place, ends: Sequence[Place]) -> bool:
-    """Whether words are computed from the results of an attention."""
+def _follows(
+    references: References | None, one: AttentionFound, others: Sequence[AttentionFound]
+) -> bool:
+    """Whether the words of an attention are computed from the results of one."""
+    words = one.words.place
     sources = [words, *(references.sources(words) if references else ())]
-    return any(one.overlaps(end) for one in sources for end in ends)
+    return any(source.overlaps(other.output) for source in sources for other in others)
 
 
-Hold = Callable[[Projection, Projection, Sequence[Projection], Values], "HeadFound | None"]
-"""The head with these queries, keys, possible values and attention weights; None if no cells hold
-it."""
+Hold = Callable[
+    [Projection, Projection, Sequence[Projection], Values, Sequence[Place]], "HeadFound | None"
+]
+"""The head with these queries, keys, possible values and attention weights, whose output is not in some
+cells; None if no cells hold it."""
 
 
 class _Search:
@@ -173,16 +182,41 @@ class _Search:
             heads.append(self._heads(both[0], both[1], self._in_cells, certain))
         for lists in (of, parts) if not any(heads) else ():
             heads += [self._typed(own) for own in lists.values()]
-        for hold in (self._in_rows, self._in_one_formula) if not any(heads) else ():
-            for lists in (of, parts) if not any(heads) else ():
-                heads += [self._heads(own, own, hold)[:1] for own in lists.values()]
+        for hold in (self._in_one_formula, self._in_rows) if not any(heads) else ():
+            only = hold == self._in_one_formula
+            heads += [self._heads(own, own, hold, only) for own in of.values()]
+            for q, k in self._others(False) if not any(heads) else ():
+                heads.append(self._heads(of[q], of[k], hold, only))
+            if not any(heads):
+                heads += [self._heads(own, own, hold, only) for own in parts.values()]
         for own in self._in_no_cells() if not any(heads) else ():
-            heads.append(self._heads(own, own, self._in_one_formula)[:1])
+            heads.append(self._heads(own, own, self._in_one_formula))
         used = [p for own in heads for head in own for p in (head.q, head.k, head.v)]
         known = {id(one.found) for p in used for one in (p.words, p.weights) if one}
-        looks = [head.weights[0] for own in heads for head in own if head.weights]
-        found = [self._joined(own, known) for own in heads if own]
-        return [one for one in found if not _multiplies(one, looks)]
+        return self._apart([self._joined(own, known) for own in heads if own])
+
+    def _apart(self, found: Sequence[AttentionFound]) -> list[AttentionFound]:
+        """The attentions without those that fit the numbers by chance: their words are weights or steps
+        of another one that has typed words, more heads or more numbers, or their weights its words."""
+        kept: list[AttentionFound] = []
+        words, weights, steps = set[int](), set[int](), list[Place]()
+        for one in sorted(found, key=_chance):
+            ends = [end for end in (one.words, one.memory) if end]
+            own = {id(w.found) for w, _ in one.weights.values()}
+            computed, sheet = one.words.found.computed, one.words.sheet
+            beside = any(k.words.sheet == sheet and not k.words.found.computed for k in kept)
+            if own & words or any(id(end.found) in weights for end in ends):
+                continue
+            if any(end.place.overlaps(step) for end in ends for step in steps):
+                continue
+            if computed and beside and not _follows(self._products.references, one, kept):
+                continue
+            kept.append(one)
+            words |= {id(end.found) for end in ends}
+            weights |= own
+            projected = [p for head in one.heads for p in (head.q, head.k, head.v) if p.weights]
+            steps += [*_places(*projected), *(h.weights[0] for h in one.heads if h.weights)]
+        return kept
 
     def _others(self, certain: bool) -> Iterator[tuple[Factor, Factor]]:
         """Words and those of others that they may look at: if it is `certain` that some look at
@@ -205,37 +239,40 @@ class _Search:
     ) -> list[HeadFound]:
         """The heads whose attention weights are a softmax of scores; `certain` leaves out those of
         zeros and ones, which stand everywhere."""
-        heads: list[HeadFound] = []
-        for q, k in _pairs(queries, keys):
-            if any(q in (head.q, head.k) or k is head.q for head in heads):
-                continue
-            for a, settings, mask in self._softmaxes(q, k):
+        best: list[HeadFound] = []
+        for scale, mask, causal in self._settings(queries, keys):
+            heads: list[HeadFound] = []
+            for q, k in _pairs(queries, keys):
+                if any(q in (head.q, head.k) or k is head.q for head in heads):
+                    continue
+                a = _looks(q, k, scale, mask, causal)
                 if certain and ((a < AGREES) | (a > 1 - AGREES)).all():
                     continue
-                head = hold(q, k, keys, a)
-                if head and not (head.weights and any(one.weights == head.weights for one in heads)):
-                    heads.append(replace(head, settings=settings, mask=mask))
-                    self._taken.append(head.place)
-                    break
-        return heads
+                if head := hold(q, k, keys, a, [place for head in heads for place in head.places]):
+                    told = ({} if scale else {"scale": False}) | ({"causal": True} if causal else {})
+                    heads.append(replace(head, settings=told, mask=mask))
+            best = heads if len(heads) > len(best) else best
+        self._taken += [head.place for head in best]
+        return best
 
     def _in_cells(
-        self, q: Projection, k: Projection, keys: Sequence[Projection], a: Values
+        self, q: Projection, k: Projection, keys: Sequence[Projection], a: Values, but: Sequence[Place]
     ) -> HeadFound | None:
-        at = self._numbers.find(a, _places(q, k), q.words.sheet)
-        return at and self._output(q, k, keys, a, at)
+        at = self._numbers.find(a, [*_places(q, k), *but], q.words.sheet)
+        return at and self._output(q, k, keys, a, but, at)
 
     def _in_one_formula(
-        self, q: Projection, k: Projection, keys: Sequence[Projection], a: Values
+        self, q: Projection, k: Projection, keys: Sequence[Projection], a: Values, but: Sequence[Place]
     ) -> HeadFound | None:
         """A head of which only the output stands in cells."""
-        return self._output(q, k, keys, a, None) if 2 < len(keys) <= MOST_PARTS else None
+        enough = len(keys) > 2 or not self._products.results
+        return self._output(q, k, keys, a, but) if enough and len(keys) <= MOST_PARTS else None
 
     def _in_rows(
-        self, q: Projection, k: Projection, keys: Sequence[Projection], a: Values
+        self, q: Projection, k: Projection, keys: Sequence[Projection], a: Values, but: Sequence[Place]
     ) -> HeadFound | None:
-        """A head that is computed for some of the words only."""
-        for i in range(len(a)) if a.shape[1] > 2 else ():
+        """The head that is computed for some of the words only."""
+        for i in range(len(a)) if a.shape[1] > 2 and not but else ():
             if self._numbers.find(a[i : i + 1], _places(q, k)) is None:
                 continue
             for v in _values(q, k, keys):
@@ -250,13 +287,14 @@ class _Search:
         k: Projection,
         keys: Sequence[Projection],
         a: Values,
-        at: tuple[Place, bool] | None,
+        but: Sequence[Place],
+        at: tuple[Place, bool] | None = None,
     ) -> HeadFound | None:
         """A head with the values that its attention weights multiply."""
         for v in _values(q, k, keys):
             output = a @ v.values
-            but = [*_places(q, k, v), *(at or ())[:1], *self._taken]
-            if there := self._numbers.find(output, but, q.words.sheet):
+            taken = [*_places(q, k, v), *(at or ())[:1], *but, *self._taken]
+            if there := self._numbers.find(output, taken, q.words.sheet):
                 return HeadFound(q, k, v, at, output, there[0])
         return None
 
@@ -274,9 +312,10 @@ class _Search:
                 continue
             told = ((q, k, one) for q, k in pairs if (one := _settled(q, k, values)))
             q, k, settings = next(told, (*pairs[0], None))
-            if head := self._output(q, k, own, values, (a.place, a.turned)):
+            places = [head.place for head in heads]
+            if head := self._output(q, k, own, values, places, (a.place, a.turned)):
                 heads.append(replace(head, settings=settings or {}, agrees=settings is not None))
-                self._taken.append(head.place)
+        self._taken += [head.place for head in heads]
         return heads
 
     def _in_no_cells(self) -> Iterator[list[Projection]]:
@@ -289,21 +328,17 @@ class _Search:
                 if w.found is not x.found and len(w.values) == x.values.shape[1]
             ]
 
-    def _softmaxes(
-        self, q: Projection, k: Projection
-    ) -> Iterator[tuple[Values, dict[str, Any], Factor | None]]:
-        """The attention weights of queries and keys, with the settings for each and its mask."""
-        scores = q.values @ k.values.T
-        own = id(q.words.found), id(k.words.found)
-        masks = [m for m in self._products.masks.get(scores.shape, ()) if id(m.found) not in own]
-        orders = (False, True) if scores.shape[0] == scores.shape[1] else (False,)
-        for scale, mask, causal in every((True, False), (*masks, None), orders):
-            hidden = np.zeros(scores.shape) if mask is None else mask.values
-            if causal:
-                hidden = np.where(np.triu(np.ones(scores.shape), 1) > 0, -np.inf, hidden)
-            scaled = scores / np.sqrt(q.values.shape[1]) if scale else scores
-            settings = {**({} if scale else {"scale": False}), **({"causal": True} if causal else {})}
-            yield _softmax(scaled + hidden), settings, mask
+    def _settings(
+        self, queries: Sequence[Projection], keys: Sequence[Projection]
+    ) -> Iterator[tuple[bool, Factor | None, bool]]:
+        """Whether scores are scaled, their mask, and whether later words are hidden: what may be."""
+        if not queries or not keys:
+            return
+        shape = len(queries[0].values), len(keys[0].values)
+        own = id(queries[0].words.found), id(keys[0].words.found)
+        masks = [m for m in self._products.masks.get(shape, ()) if id(m.found) not in own]
+        orders = (False, True) if shape[0] == shape[1] else (False,)
+        yield from every((True, False), (*masks, None), orders)
 
     def _joined(self, heads: Sequence[HeadFound], known: Collection[int]) -> AttentionFound:
         """The attention of some heads, with W_O if the workbook holds the product with it; `known` are
@@ -367,11 +402,6 @@ class _Search:
         return None
 
 
-def _multiplies(one: AttentionFound, looks: Sequence[Place]) -> bool:
-    """Whether the weights of an attention are attention weights, by coincidence."""
-    return any(w.place.overlaps(look) for w, _ in one.weights.values() for look in looks)
-
-
 def _given(products: Products) -> Iterator[AttentionFound]:
     """The attention whose weights are typed below a label that says so, and multiply words or the
     product of words with weights."""
@@ -396,6 +426,11 @@ def _given(products: Products) -> Iterator[AttentionFound]:
             return
 
 
+def _chance(one: AttentionFound) -> tuple[bool, int, int]:
+    """The rank of an attention among those that may fit the numbers by chance."""
+    return bool(one.words.found.computed), -len(one.heads), -one.output.rows * one.output.columns
+
+
 def _places(*projections: Projection) -> list[Place]:
     return [one.place for one in projections if one.place]
 
@@ -411,6 +446,15 @@ def _pairs(
 def _values(q: Projection, k: Projection, keys: Sequence[Projection]) -> list[Projection]:
     """What attention weights may multiply, queries and keys last."""
     return sorted(keys, key=lambda v: v is q or v is k)
+
+
+def _looks(q: Projection, k: Projection, scale: bool, mask: Factor | None, causal: bool) -> Values:
+    """The attention weights of queries and keys."""
+    scores = q.values @ k.values.T / (np.sqrt(q.values.shape[1]) if scale else 1.0)
+    hidden = np.zeros(scores.shape) if mask is None else mask.values
+    if causal:
+        hidden = np.where(np.triu(np.ones(scores.shape), 1) > 0, -np.inf, hidden)
+    return _softmax(scores + hidden)
 
 
 def _settled(q: Projection, k: Projection, stored: Values) -> dict[str, Any] | None:
