@@ -723,43 +723,54 @@ def weights_and_biases_of_pytorch(path: Path) -> np.ndarray:
     return h.o
 
 
-def parts_of_arrays(path: Path) -> np.ndarray:
-    """Queries, keys and values of both heads in one array each; each head takes its columns by another
-    function."""
-    hand, x, s = Hand(), numbers(210, 3, 4), "mh"
-    w, mix = [numbers(n, 4, 4) / 2 for n in (211, 212, 213)], numbers(214, 4, 4)
-    hand.given(s, 2, 1, x)
-    full = []
-    for n, m in enumerate(w):
-        hand.given(s, 2, 8 + 5 * n, m)
-        full.append(hand.array(s, 8, 8 + 5 * n, x @ m, f"MMULT($A$2:$D$4,{area(2, 8 + 5 * n, m)})"))
-    anchors = [f"_xlfn.ANCHORARRAY({at})" for at in ("H8", "M8", "R8")]
-    taken = [
-        (f"_xlfn.CHOOSECOLS({anchors[0]},1,2)", "OFFSET(M8,0,0,3,2)", f"_xlfn.TAKE({anchors[2]},,2)"),
-        (
-            f"_xlfn.DROP({anchors[0]},,2)",
-            "INDEX(M8:P10,0,3):INDEX(M8:P10,0,4)",
-            f"_xlfn.TAKE({anchors[2]},,-2)",
-        ),
-    ]
-    outputs = []
-    for n, (q, k, v) in enumerate(taken):
-        top, part = 14 + 6 * n, slice(2 * n, 2 * n + 2)
-        a = softmax(full[0][:, part] @ full[1][:, part].T / np.sqrt(2))
-        hand.array(s, top, 1, a, f"SOFTMAX(MMULT({q},TRANSPOSE({k}))/SQRT(2))")
-        outputs.append(hand.array(s, top, 6, a @ full[2][:, part], f"MMULT({area(top, 1, a)},{v})"))
-        hand.cells(
-            s, 30, 1 + 2 * n, outputs[n], lambda r, c, n=n: address(r - 16 + 6 * n, c + 5 - 2 * n)
-        )  # type: ignore[misc]
-    hand.given(s, 30, 8, mix)
-    out = np.hstack(outputs) @ mix
-    hand.array(s, 36, 1, out, "MMULT(A30:D32,H30:K33)")
+def at_random(seed: int, path: Path) -> np.ndarray:
+    """Attention of a random kind, its matrices one below or beside the other on one sheet: heads,
+    biases, causal or not, scaled or not, words in columns, steps left out, W_O with its bias."""
+    g, hand, at = np.random.default_rng(seed), Hand(), [2, 2]
+    chance = lambda share: bool(g.random() < share)  # noqa: E731
+    n, d, k, v = g.integers(2, 6, 4).tolist()
+    heads, learned, turned = 1 + chance(0.3) + chance(0.2), chance(0.8), chance(0.3)
+    learned |= heads > 1
+    bias, scale, causal, mixed = (chance(share) for share in (0.4, 0.7, 0.3, 0.5))
+    real = lambda *shape: g.normal(size=shape).round(2)  # noqa: E731
+
+    def put(values: np.ndarray, formula: str = "") -> str:
+        values = values.T if turned else values
+        row, column = at
+        if formula:
+            hand.array("s", row, column, values, formula)
+        else:
+            hand.given("s", row, column, values)
+        beside = chance(0.5) and column < 20
+        at[:] = (row, column + values.shape[1] + 2) if beside else (row + 15, 2)
+        return area(row, column, values)
+
+    x, outputs, held = real(n, d), [], []
+    words = put(x)
+    mask = np.triu(np.full((n, n), -1e30), 1) if causal else 0
+    for _ in range(heads):
+        w = [real(d, width) for width in (k, k, v)] if learned else (None, None, None)
+        b = [real(1, m.shape[1]) if bias and m is not None else 0 for m in w]
+        h = Head(x, w, b, mask=mask, scale=scale)
+        named = [words] * 3
+        for i, (m, c, result) in enumerate(zip(w, b, (h.q, h.k, h.v))):
+            if m is not None:
+                formula = f"MMULT({words},{put(m)})" + (f"+{put(c)}" if bias else "")
+                named[i] = put(np.asarray(result), formula)
+        scores = f"MMULT({named[0]},TRANSPOSE({named[1]}))"
+        weights = put(h.a, f"EXP({put(h.s, scores) if chance(0.7) else scores})")
+        outputs.append(h.o)
+        held.append(put(h.o, f"MMULT({weights},{named[2]})"))
+    out = np.hstack(outputs)
+    if mixed and learned:
+        mix, more = real(out.shape[1], d), real(1, d) if bias else 0
+        out = out @ mix + more
+        put(out, f"MMULT(HSTACK({','.join(held)}),{put(mix)})" + (f"+{put(more)}" if bias else ""))
     hand.save(path)
     return np.asarray(out)
 
 
 WORKBOOKS = [
-    parts_of_arrays,
     one_matrix_with_its_bias,
     weights_and_biases_of_pytorch,
     divided_by_a_cell,

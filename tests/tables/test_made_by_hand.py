@@ -17,6 +17,7 @@ from made_by_hand import (
     Hand,
     Head,
     area,
+    at_random,
     encoder_block,
     heads_on_sheets,
     no_intermediate_step,
@@ -47,6 +48,14 @@ def test_the_formulas_tell_what_the_tables_are(made: Made, tmp_path: Path) -> No
     np.testing.assert_allclose(graph["Output"].values, expected, rtol=1e-9)
     alone = made in (one_word_at_a_time, one_formula, no_intermediate_step)  # no matrix of weights
     assert alone or any("attention weights of attn-xl equal" in remark for remark in tables.remarks)
+
+
+@pytest.mark.parametrize("first", [0, *(pytest.param(20 * n, marks=thorough) for n in range(1, 6))])
+def test_the_numbers_of_any_attention_tell_what_its_tables_are(first: int, tmp_path: Path) -> None:
+    for seed in range(first, first + 20):
+        expected = at_random(seed, tmp_path / "made.xlsx")
+        (graph,) = attn_xl.attend(attn_xl.read_tables(tmp_path / "made.xlsx")).values()
+        np.testing.assert_allclose(graph["Output"].values, expected, rtol=1e-6, atol=1e-9, err_msg=str(seed))
 
 
 def test_words_keep_their_labels_where_the_formulas_read_copies(tmp_path: Path) -> None:
