@@ -355,24 +355,22 @@ class _Search:
         for number, head in enumerate(heads, 1):
             tail = f"_{number}" if len(heads) > 1 else ""
             for letter, one in (("Q", head.q), ("K", head.k), ("V", head.v)):
+                where = f"{one.where} holds" if one.where else f"{named(head.place)} is computed from"
                 if one.weights is not None:
-                    why = f"{one.where or named(head.place)} is computed from its product with "
-                    why += named(one.words.place)
+                    why = f"{where} its product with {named(one.words.place)}"
                     made.weights[f"W_{letter}{tail}"] = one.weights, why
                 if one.bias is not None:
-                    made.weights[f"b_{letter}{tail}"] = one.bias, f"it is added to {one.where}"
+                    made.weights[f"b_{letter}{tail}"] = one.bias, f"{one.where} holds a product plus it"
         if mixed:
             _, w, bias, place = mixed
-            why = f"{named(place)} is the product of the heads' outputs with it"
+            why = f"{named(place)} holds its product with the heads' outputs"
             made.weights["W_O"] = w, why
             if bias is not None:
-                made.weights["b_O"] = bias, f"it is added to {named(place)}"
-        projected = next((p.where for p in (first.q, first.k, first.v) if p.where), "")
-        made.why = (
-            f"{projected} is its product with weights"
-            if projected
-            else "its words are compared with each other"
-        )
+                made.weights["b_O"] = bias, f"{named(place)} holds a product plus it"
+        made.why = "its words are compared with each other"
+        for one in (first.v, first.k, first.q):
+            if one.where and one.weights:
+                made.why = f"{one.where} holds its product with {named(one.weights.place)}"
         made.settings = {**first.settings, **({"heads": len(heads)} if len(heads) > 1 else {})}
         if first.mask is not None:
             made.weights["Mask"] = first.mask, "it is added to the scores"
@@ -415,13 +413,13 @@ def _given(products: Products) -> Iterator[AttentionFound]:
             at = products.numbers.find(a.values @ v.values)
             if at is None or at[1] != a.turned:
                 continue
-            why = f"{named(at[0])} is its product with {named(a.place)}"
+            why = f"{named(at[0])} holds its product with {named(a.place)}"
             one = AttentionFound(v.words, None, [], at[0], why, settings={"attention": "A"})
             if v.weights is not None:
-                one.weights["W_V"] = v.weights, f"{v.where} is its product with words"
+                one.weights["W_V"] = v.weights, f"{v.where} holds its product with the words"
             if v.bias is not None:
-                one.weights["b_V"] = v.bias, f"it is added to {v.where}"
-            one.weights["A"] = a, f"{named(at[0])} is its product with {named(v.words.place)}"
+                one.weights["b_V"] = v.bias, f"{v.where} holds a product plus it"
+            one.weights["A"] = a, f"{named(at[0])} holds its product with {v.where or 'the words'}"
             yield one
             return
 
@@ -537,7 +535,7 @@ def _by_sheet(
                 name = own if one.words.sheet != words.sheet else f"{own} memory"
             notes = (*_check(one), *_further(said)) if words is one.words else ()
             f = words.as_found(one.why, use="sentence", name=name)
-            why = f"the formulas multiply its {f.words_in} by the weights"
+            why = f"its {f.words_in} are multiplied by weights, or compared"
             f = replace(f, why_words=why, notes=(*f.notes, *notes), table=_labelled(said, words))
             made["memory" if words is one.memory else "", words.place] = f
         for name, (weights, why) in one.weights.items():

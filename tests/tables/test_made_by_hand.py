@@ -55,7 +55,9 @@ def test_the_numbers_of_any_attention_tell_what_its_tables_are(first: int, tmp_p
     for seed in range(first, first + 20):
         expected = at_random(seed, tmp_path / "made.xlsx")
         (graph,) = attn_xl.attend(attn_xl.read_tables(tmp_path / "made.xlsx")).values()
-        np.testing.assert_allclose(graph["Output"].values, expected, rtol=1e-6, atol=1e-9, err_msg=str(seed))
+        np.testing.assert_allclose(
+            graph["Output"].values, expected, rtol=1e-6, atol=1e-9, err_msg=str(seed)
+        )
 
 
 def test_words_keep_their_labels_where_the_formulas_read_copies(tmp_path: Path) -> None:
