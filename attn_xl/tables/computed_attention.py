@@ -368,6 +368,8 @@ class _Search:
             if bias is not None:
                 made.weights["b_O"] = bias, f"{named(place)} holds a product plus it"
         made.why = "its words are compared with each other"
+        if first.q.weights:
+            made.why = f"{named(first.place)} is computed from its products with weights"
         for one in (first.v, first.k, first.q):
             if one.where and one.weights:
                 made.why = f"{one.where} holds its product with {named(one.weights.place)}"
