@@ -10,7 +10,7 @@ from typing import Any
 from attn_xl.errors import AttnXlError, InputError
 from attn_xl.models.steps import TARGET
 from attn_xl.settings import Model, Settings
-from attn_xl.tables.roles import weight_name
+from attn_xl.tables.names import weight_name
 from attn_xl.tables.survey import Tables, quoted_argument
 
 _HEAD = re.compile(r"(?:.*\.)?[Wb]_[QKV]_(\d+)")

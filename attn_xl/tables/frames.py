@@ -19,8 +19,8 @@ from attn_xl.spreadsheets.numerals import NOT_STORED, ErrorValue, as_text, is_nu
 from attn_xl.text import clean
 
 from .labels import Table
-from .roles import BY_DEFAULT, WordsIn, to_turn, weight_label, words_of
-from .step_names import SPELLINGS, says_across, step_named
+from .names import SPELLINGS, says_across, step_named, weight_label
+from .roles import BY_DEFAULT, WordsIn, to_turn, words_of
 
 ARROWS = frozenset("↓→↑←⇒⇓|—-–/=+×·*")
 FURTHEST = 4

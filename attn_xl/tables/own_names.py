@@ -12,9 +12,8 @@ from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet
 from attn_xl.text import clean
 
 from .frames import Page, Title, step_called, titles_of
+from .names import SPELLINGS, step_named, weight_label
 from .regions import Grid
-from .roles import weight_label
-from .step_names import SPELLINGS, step_named
 
 WORDS, DIMENSIONS, FORMULA = "words", "dimensions", "formula"
 """Tags for labels, and for the formula of a step in words."""

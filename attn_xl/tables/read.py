@@ -14,8 +14,9 @@ from attn_xl.outputs import no_such_file
 from attn_xl.spreadsheets.book import Book, read_book
 
 from .find import SheetFound
+from .names import weight_label
 from .pytorch import says_weights
-from .roles import WordsIn, weight_label
+from .roles import WordsIn
 from .survey import LeftOut, Survey, Table, Tables, survey_book, without_option
 from .written import WrittenBook, chosen_lines, read_record, reopened
 

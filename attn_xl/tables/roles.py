@@ -1,60 +1,22 @@
-"""Decides what a table of numbers is for, and why: which weights its label names, which of several
-tables is the sentence, and whether its words are in rows or columns."""
+"""Decides what a table of numbers is for, and why: which of several tables is the sentence, and whether
+its words are in rows or columns."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Any, Literal
 
 from attn_xl.errors import InputError
 from attn_xl.spreadsheets.addresses import Place, quoted
 
 from .labels import Table
+from .names import names_input, names_step
 
 WordsIn = Literal["rows", "columns"]
 
-_WEIGHT_SHEET = re.compile(
-    r"\s*((?:enc|dec|layer)\d*\.)?((?:self|cross|forward|backward|pooler|transform)\.)?"
-    r"(?:([wb])(?:[ _-]?([qkvo12])|[ _-](u|c|g|p|r|dkv|uk|uv|kr|qr|dq))"
-    r"|(gamma|beta)(_(?:q|k|kv|dq))?|(vocabulary|mask|segment)"
-    r"|(w_[ifgcrznh]|u_[ifgcorznh]|b_u?[ifgcorznh]|b_uo|w_(?:before|here|after|conv)|b_conv|[hc]_0))"
-    r"((?:_\d+)?)\s*",
-    re.IGNORECASE,
-)
-_OWN_TARGET = re.compile(r"(.+)\.target", re.IGNORECASE)
-"""The target of one of several sentences."""
-_SMALL = ("r", "g")
-"""Weights of a gate of a recurrent network, W_r; W_R is that of a router."""
 _PROJECTION = re.compile(r"W_[QKV](_|$)")
-_COMPACT = re.compile(r"([wb])([qkvo12])(?:head|h)?((?:[1-9]\d*)?)|([wb])([1-9]\d*)([qkvo])")
-_SPOKEN = re.compile(
-    r"(?:the )?(?:(?P<what>query|queries|key|keys|value|values|output)s? ?"
-    r"(?P<kind>weights?|weight matrix|projection|projection matrix|projection weights|bias|biases)"
-    r"|(?P<kind2>weights?|weight matrix|projection|bias|biases|w|b) (?:of |for )?(?:the )?"
-    r"(?P<what2>query|queries|keys?|values?|output|[qkvo]))"
-    r"(?: ?(?:of |for )?head)? ?(?P<head>\d*)"
-)
-_ASIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
-_EXPLAINED = re.compile(r"(?::|=|\s[–—-])\s.*")
-_SAYS_WEIGHTS = re.compile(
-    r"\b(?:learned|(?:query|key|value|output)?\s*(?:matrix|weights?|projection))\b", re.I
-)
-"""What stands beside the name of weights: `W_Q: learned`, `Matrix W_Q`, `Query projection W_Q`."""
-_INPUT = re.compile(
-    r"x|e|inputs?|(?:word |input |token )?embeddings?(?: matrix| table)?"
-    r"|input (?:features|matrix|vectors)|features|sentence|tokens|words|word vectors|vectors"
-    r"|encoder (?:in|out)puts?|decoder inputs?|(?:source|target) embeddings?"
-)
-_STEP = re.compile(
-    r"[qkvz](?:\s?\^?t|ᵀ)?|q\s?[·*x×]?\s?k\s?\^?t|scores?|raw scores|attention scores"
-    r"|scaled(?: scores)?|softmax(?:\(.*\))?|attention(?: weights| matrix)?|outputs?"
-    r"|context(?: vectors)?|quer(?:y|ies)|keys?|values?|exponentials?|sums?|result"
-)
-_MATRIX = re.compile(r"[A-Z](?:['′]|[_^]?[A-Za-z0-9]|\^T|ᵀ)?\s*[:=]?")
 _DIMENSION = re.compile(
     r"(?:d|dim|dims|dimension|feature|feat|component|comp)[ _.-]?\d+", re.IGNORECASE
 )
@@ -166,74 +128,6 @@ class Reading:
     def is_read(self, sheet: str, f: Found) -> bool:
         """Whether a formula reads a typed table."""
         return not f.computed and self.reads(f.cells(sheet))
-
-
-# Names
-
-
-def weight_name(sheet: str) -> str | None:
-    """The weights on a sheet with this name: `W_Q` for `wq`, `Enc1.gamma_2`; None for a sentence."""
-    match = _WEIGHT_SHEET.fullmatch(sheet)
-    if match is None:
-        own = _OWN_TARGET.fullmatch(sheet.strip())
-        return f"{own[1]}.Target" if own else None
-    stack, part, letter, index, last, norm, normed, other, gate, number = (
-        group or "" for group in match.groups()
-    )
-    index += last
-    if index not in _SMALL:
-        index = index.upper()
-    base = f"{letter.upper() if letter in 'wW' else 'b'}_{index}" if letter else ""
-    gate = gate.lower()
-    gate = gate[:1].upper() + gate[1:] if gate[:1] in ("w", "u") else gate.replace("b_u", "b_U")
-    norm = norm.lower() + normed.upper()
-    return f"{stack.title()}{part.title()}{base}{norm}{other.title()}{gate}{number}"
-
-
-@lru_cache(maxsize=20_000)
-def weight_label(text: str) -> str | None:
-    """The weights that a label names: `W_Q` for `Wq`, `W^Q`, `W_{Q}:` and `Query weights`; `W_Q_2` for
-    `Query weights, head 2`; None if it names none."""
-    text = text.strip().rstrip(":= ")
-    named = _EXPLAINED.sub("", text)
-    for form in (text, _ASIDE.sub(" ", text), named, _SAYS_WEIGHTS.sub(" ", named)):
-        if found := weight_name(form.strip()) or _weight_label(form):
-            return found
-    return None
-
-
-def _weight_label(text: str) -> str | None:
-    # Unicode has no subscript q; authors use a subscript phi.
-    plain = unicodedata.normalize("NFKC", text).casefold().replace("φ", "q").replace("ϕ", "q")
-    compact = _COMPACT.fullmatch(re.sub(r"[\s_^{}()\[\]\\:=.,-]+", "", plain))
-    if compact:
-        kind, what, head = compact[1] or compact[4], compact[2] or compact[6], compact[3] or compact[5]
-    else:
-        spoken = _SPOKEN.fullmatch(re.sub(r"[\s_,:()-]+", " ", plain).strip())
-        if spoken is None:
-            return None
-        kind = "b" if (spoken["kind"] or spoken["kind2"]).startswith("b") else "w"
-        what, head = (spoken["what"] or spoken["what2"])[0], spoken["head"]
-    return f"{kind.upper() if kind == 'w' else 'b'}_{what.upper()}{f'_{head}' if head else ''}"
-
-
-def is_matrix_name(text: str) -> bool:
-    """Whether a text beside numbers is the name of a matrix rather than the label of a row."""
-    return bool(weight_label(text) or _MATRIX.fullmatch(text.strip()) or _INPUT.fullmatch(_plain(text)))
-
-
-def names_input(text: str) -> bool:
-    """Whether a title names the input of attention."""
-    return bool(_INPUT.fullmatch(_plain(text).removesuffix(" x")))
-
-
-def names_step(text: str) -> bool:
-    """Whether a title names an intermediate result of attention."""
-    return bool(_STEP.fullmatch(_plain(text)))
-
-
-def _plain(text: str) -> str:
-    return _ASIDE.sub("", text).strip().rstrip(":=").strip().casefold()
 
 
 # Which is the sentence

@@ -28,9 +28,10 @@ from .find import (
     tables_of_sheet,
 )
 from .labels import Table, described
+from .names import weight_label
 from .pytorch import parameter_of, parts_of, says_weights, weights_of_parameters
 from .regions import Grid, is_blank
-from .roles import BY_DEFAULT, Found, Reading, WordsIn, to_turn, weight_label, words_of
+from .roles import BY_DEFAULT, Found, Reading, WordsIn, to_turn, words_of
 
 LEFT_OUT = "left out by --without"
 SETTING = "without"
@@ -467,7 +468,7 @@ def _as_frames_show(
     texts = [value for row in grid for value in row if isinstance(value, str)]
     if book.path.suffix.lower() not in DRAWN or len(texts) > MOST_TEXTS:
         return None
-    from .step_names import step_named  # only if no label tells
+    from .names import step_named  # only if no label tells
 
     if not any((named := step_named(text)) and named[0] in SQUARE for text in texts):
         return None

@@ -10,7 +10,7 @@ from attn_xl.graph.node import Node
 from attn_xl.models.computation import Computation
 from attn_xl.models.steps import COMPARED_ENDS
 from attn_xl.settings import COMPARE, OVERVIEW
-from attn_xl.tables.step_names import BY_SPELLING
+from attn_xl.tables.names import BY_SPELLING
 
 MOST_NAMES = 40
 """Step names that an error lists in full."""

@@ -14,7 +14,7 @@ from conftest import ROOT
 import attn_xl
 from attn_xl import CallError, InputError, attend, read_tables
 from attn_xl.cli.main import main
-from attn_xl.tables.roles import weight_label
+from attn_xl.tables.names import weight_label
 
 INPUTS = ROOT / "tests" / "data" / "inputs"
 WORDS, DIMS = ("cat", "Füße", "dog"), ("a", "b")

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from attn_xl import read_tables
 from attn_xl.spreadsheets.numerals import NumberText
 from attn_xl.tables import regions
+from attn_xl.tables.names import is_matrix_name, weight_label
 from attn_xl.tables.read import survey
 from attn_xl.tables.regions import find_regions, kinds
-from attn_xl.tables.roles import is_matrix_name, weight_label
 
 NOTES = st.sampled_from(
     ["A note.", "see page 3", "→", "↓", "⇒", "Lesson 7: attention", "© me", "-->", "?", "half of 10"]

@@ -17,9 +17,9 @@ from attn_xl.settings import SETTINGS, Settings
 from attn_xl.spreadsheets.book import wrote_this
 from attn_xl.spreadsheets.drawn import read_drawn
 from attn_xl.tables.frames import Frame
+from attn_xl.tables.names import OF_LAYERS, SPELLINGS, step_named
 from attn_xl.tables.own_names import says_where
 from attn_xl.tables.roles import WordsIn
-from attn_xl.tables.step_names import OF_LAYERS, SPELLINGS, step_named
 from attn_xl.tables.survey import Tables, heads_of, names_model, read_settings
 from attn_xl.tables.written import read_record
 from attn_xl.workbook.xlsx.splice import spliced

@@ -28,8 +28,8 @@ from attn_xl.spreadsheets.addresses import (
 from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet
 from attn_xl.spreadsheets.formulas import references
 from attn_xl.tables.frames import Frame, Group, Title, values_in
+from attn_xl.tables.names import names_width
 from attn_xl.tables.own_names import FORMULA, WORDS
-from attn_xl.tables.step_names import names_width
 from attn_xl.workbook.layout.layout import rows_alike
 from attn_xl.workbook.layout.page import Block, PlacedOperand
 from attn_xl.workbook.xlsx.splice import Filled

@@ -41,6 +41,7 @@ from attn_xl.tables.frames import (
     untitled_tables,
 )
 from attn_xl.tables.labels import Table
+from attn_xl.tables.names import SPELLINGS
 from attn_xl.tables.own_names import (
     DIMENSIONS,
     FORMULA,
@@ -51,7 +52,6 @@ from attn_xl.tables.own_names import (
     tags_of,
 )
 from attn_xl.tables.roles import WordsIn
-from attn_xl.tables.step_names import SPELLINGS
 from attn_xl.tables.survey import Tables
 from attn_xl.text import clean
 

@@ -24,8 +24,9 @@ from attn_xl.tables.frames import (
     tables_given,
     titles_of,
 )
+from attn_xl.tables.names import weight_label
 from attn_xl.tables.own_names import DIMENSIONS, WORDS, called_in, tags_of
-from attn_xl.tables.roles import WordsIn, weight_label
+from attn_xl.tables.roles import WordsIn
 from attn_xl.tables.survey import Tables
 from attn_xl.workbook.xlsx.moved import Both, Moves, moved, without_values
 from attn_xl.workbook.xlsx.repeated import repeated

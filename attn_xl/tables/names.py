@@ -1,4 +1,5 @@
-"""The names that authors give to the steps of attention, read as the names of our steps."""
+"""The names that people give to matrices, read as ours: of weights, of the input, of the steps of
+attention."""
 
 from __future__ import annotations
 
@@ -6,7 +7,99 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from .roles import names_input, weight_label
+_WEIGHT_SHEET = re.compile(
+    r"\s*((?:enc|dec|layer)\d*\.)?((?:self|cross|forward|backward|pooler|transform)\.)?"
+    r"(?:([wb])(?:[ _-]?([qkvo12])|[ _-](u|c|g|p|r|dkv|uk|uv|kr|qr|dq))"
+    r"|(gamma|beta)(_(?:q|k|kv|dq))?|(vocabulary|mask|segment)"
+    r"|(w_[ifgcrznh]|u_[ifgcorznh]|b_u?[ifgcorznh]|b_uo|w_(?:before|here|after|conv)|b_conv|[hc]_0))"
+    r"((?:_\d+)?)\s*",
+    re.IGNORECASE,
+)
+_OWN_TARGET = re.compile(r"(.+)\.target", re.IGNORECASE)
+"""The target of one of several sentences."""
+_SMALL = ("r", "g")
+"""Weights of a gate of a recurrent network, W_r; W_R is that of a router."""
+_COMPACT = re.compile(r"([wb])([qkvo12])(?:head|h)?((?:[1-9]\d*)?)|([wb])([1-9]\d*)([qkvo])")
+_SPOKEN = re.compile(
+    r"(?:the )?(?:(?P<what>query|queries|key|keys|value|values|output)s? ?"
+    r"(?P<kind>weights?|weight matrix|projection|projection matrix|projection weights|bias|biases)"
+    r"|(?P<kind2>weights?|weight matrix|projection|bias|biases|w|b) (?:of |for )?(?:the )?"
+    r"(?P<what2>query|queries|keys?|values?|output|[qkvo]))"
+    r"(?: ?(?:of |for )?head)? ?(?P<head>\d*)"
+)
+_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+_SAYS_MORE = re.compile(r"(?::|=|\s[–—-])\s.*")
+_SAYS_WEIGHTS = re.compile(
+    r"\b(?:learned|(?:query|key|value|output)?\s*(?:matrix|weights?|projection))\b", re.I
+)
+"""What stands beside the name of weights: `W_Q: learned`, `Matrix W_Q`, `Query projection W_Q`."""
+_INPUT = re.compile(
+    r"x|e|inputs?|(?:word |input |token )?embeddings?(?: matrix| table)?"
+    r"|input (?:features|matrix|vectors)|features|sentence|tokens|words|word vectors|vectors"
+    r"|encoder (?:in|out)puts?|decoder inputs?|(?:source|target) embeddings?"
+)
+_MATRIX = re.compile(r"[A-Z](?:['′]|[_^]?[A-Za-z0-9]|\^T|ᵀ)?\s*[:=]?")
+
+
+def weight_name(sheet: str) -> str | None:
+    """The weights on a sheet with this name: `W_Q` for `wq`, `Enc1.gamma_2`; None for a sentence."""
+    match = _WEIGHT_SHEET.fullmatch(sheet)
+    if match is None:
+        own = _OWN_TARGET.fullmatch(sheet.strip())
+        return f"{own[1]}.Target" if own else None
+    stack, part, letter, index, last, norm, normed, other, gate, number = (
+        group or "" for group in match.groups()
+    )
+    index += last
+    if index not in _SMALL:
+        index = index.upper()
+    base = f"{letter.upper() if letter in 'wW' else 'b'}_{index}" if letter else ""
+    gate = gate.lower()
+    gate = gate[:1].upper() + gate[1:] if gate[:1] in ("w", "u") else gate.replace("b_u", "b_U")
+    norm = norm.lower() + normed.upper()
+    return f"{stack.title()}{part.title()}{base}{norm}{other.title()}{gate}{number}"
+
+
+@lru_cache(maxsize=20_000)
+def weight_label(text: str) -> str | None:
+    """The weights that a label names: `W_Q` for `Wq`, `W^Q`, `W_{Q}:` and `Query weights`; `W_Q_2` for
+    `Query weights, head 2`; None if it names none."""
+    text = text.strip().rstrip(":= ")
+    named = _SAYS_MORE.sub("", text)
+    for form in (text, _BRACKETS.sub(" ", text), named, _SAYS_WEIGHTS.sub(" ", named)):
+        if found := weight_name(form.strip()) or _weight_label(form):
+            return found
+    return None
+
+
+def _weight_label(text: str) -> str | None:
+    # Unicode has no subscript q; authors use a subscript phi.
+    plain = unicodedata.normalize("NFKC", text).casefold().replace("φ", "q").replace("ϕ", "q")
+    compact = _COMPACT.fullmatch(re.sub(r"[\s_^{}()\[\]\\:=.,-]+", "", plain))
+    if compact:
+        kind, what, head = compact[1] or compact[4], compact[2] or compact[6], compact[3] or compact[5]
+    else:
+        spoken = _SPOKEN.fullmatch(re.sub(r"[\s_,:()-]+", " ", plain).strip())
+        if spoken is None:
+            return None
+        kind = "b" if (spoken["kind"] or spoken["kind2"]).startswith("b") else "w"
+        what, head = (spoken["what"] or spoken["what2"])[0], spoken["head"]
+    return f"{kind.upper() if kind == 'w' else 'b'}_{what.upper()}{f'_{head}' if head else ''}"
+
+
+def is_matrix_name(text: str) -> bool:
+    """Whether a text beside numbers is the name of a matrix rather than the label of a row."""
+    return bool(weight_label(text) or _MATRIX.fullmatch(text.strip()) or _INPUT.fullmatch(_bare(text)))
+
+
+def names_input(text: str) -> bool:
+    """Whether a title names the input of attention."""
+    return bool(_INPUT.fullmatch(_bare(text).removesuffix(" x")))
+
+
+def _bare(text: str) -> str:
+    return _BRACKETS.sub("", text).strip().rstrip(":=").strip().casefold()
+
 
 SPELLINGS = {
     "Q": "q query queries queryvectors",
@@ -38,6 +131,8 @@ BY_SPELLING = {
     for step, spellings in SPELLINGS.items()
     for spelling in spellings.split()
 }
+NO_STEPS = ("a", "s", "ss", "weights")
+"""Titles of tables that may be something else."""
 OF_LAYERS = {
     "add": "Sum", "residual": "Sum", "skip": "Sum", "skip connection": "Sum",
     "layer norm": "Norm", "layernorm": "Norm", "add & norm": "Norm", "normalized": "Norm",
@@ -132,6 +227,12 @@ def _step(text: str) -> tuple[str, bool] | None:
             if re.fullmatch(pattern, compact):
                 return step, False
     return None
+
+
+def names_step(text: str) -> bool:
+    """Whether the title of a table names a step of attention; a letter may name a sentence."""
+    named = step_named(text) if _bare(text) not in NO_STEPS else None
+    return named is not None and named[0].partition("_")[0] in SPELLINGS
 
 
 def says_across(text: str) -> bool:
