@@ -6,7 +6,6 @@ from __future__ import annotations
 import shutil
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
@@ -15,6 +14,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from attn_xl.errors import CallError
+from attn_xl.records import record
 
 WORDS = '"WORD ..."'
 """The placeholder for several words in the help."""
@@ -191,7 +191,7 @@ def spread_words(args: list[str], takes_value: dict[str, bool], *, joined: bool 
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ListedCommand:
     """A command as `--help` lists it.
 

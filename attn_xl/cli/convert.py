@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from attn_xl.errors import AttnXlError, CallError, OutputError, unforeseen
+from attn_xl.records import record
 from attn_xl.settings import Model, Settings
 from attn_xl.text import say
 
@@ -113,7 +114,7 @@ def write_workbooks(
         raise typer.Exit(1)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Conversion:
     """One file to convert.
 
@@ -133,7 +134,7 @@ class Conversion:
     force: bool
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Converted:
     """The outcome for one file: what was written, or the error."""
 

@@ -4,9 +4,10 @@ their cells have changed."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+
+from attn_xl.records import record
 
 from .node import MadeBy, Node, Numbers, walk
 from .operation import Reads, operation_of
@@ -97,7 +98,7 @@ def loops_in(nodes: Iterable[Node]) -> list[Loop]:
     return list(found)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class Entered:
     """Numbers entered into some cells of a matrix instead of its own.
 
@@ -110,7 +111,7 @@ class Entered:
     numbers: Numbers
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class Recomputed:
     """The numbers of all matrices after some cells have changed.
 

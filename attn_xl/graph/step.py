@@ -3,8 +3,10 @@ its name."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, NamedTuple
+
+from attn_xl.records import record
 
 Role = Literal["input", "weight", "value", "attention"]
 Source = Literal[
@@ -37,7 +39,7 @@ ARITHMETIC = Recipe(
 """The recipe of an operation without its own."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Step:
     """One step of a model: declared once, read by the workbook, `explain`, lessons and grading.
 
@@ -106,7 +108,7 @@ class Scope(NamedTuple):
         return f"{self.words} {'layer ' if self.unit else ''}{self.layer}"
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Part:
     """The place of a step in a model.
 

@@ -8,7 +8,7 @@ Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from attn_xl.errors import InputError, wrong_type
@@ -27,6 +27,7 @@ from attn_xl.graph.functions import (
 )
 from attn_xl.graph.matrix import Matrix, check_matrices
 from attn_xl.graph.step import WHOLE, Part, Scope, Step
+from attn_xl.records import record
 from attn_xl.settings import COMPARE
 
 from . import recipes, steps
@@ -94,7 +95,7 @@ class Cache:
         return kept
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class Attending:
     """How the scores become weights.
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from attn_xl.errors import CallError, nearest
 from attn_xl.graph.functions import gather
 from attn_xl.graph.matrix import Matrix, given_step
 from attn_xl.graph.step import WHOLE, Part, Scope, Step
 from attn_xl.models import steps
+from attn_xl.records import record
 from attn_xl.settings import COMPARE, Settings
 
 COMPARISON = WHOLE.within(Scope(COMPARE, "comparison"))
@@ -56,7 +57,7 @@ MOST_ROWS = 10_000
 _NUMBERS = re.compile(r"(\d{1,4})(?:-(\d{1,4}))?")
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Live:
     """The part of a model that becomes formulas.
 

@@ -9,7 +9,7 @@ Layer Normalization in the Transformer Architecture" (2020).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 from attn_xl.errors import InputError
@@ -26,6 +26,7 @@ from attn_xl.graph.functions import (
 )
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.step import WHOLE, Part, Step
+from attn_xl.records import record
 from attn_xl.settings import Activation
 from attn_xl.text import count
 
@@ -38,7 +39,7 @@ from .softmax import softmax
 Sublayer = Callable[[Matrix], Matrix]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class Architecture:
     """The options that all layers share.
 

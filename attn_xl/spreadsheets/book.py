@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import zipfile
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from attn_xl.errors import CallError, InputError
+from attn_xl.records import record
 
 from .addresses import MAX_COLUMNS, MAX_ROWS, address, split_address
 from .metadata import Marks
@@ -37,7 +38,7 @@ _COLUMN = re.compile(rb' r="([A-Za-z]+)\d')
 _FAR_ROW = re.compile(rb' r="[A-Za-z]+(\d{5,})"')
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Book:
     """The contents of a file.
 

@@ -4,7 +4,7 @@ among those that formulas compute, the one multiplies the other, whichever funct
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import permutations
 from itertools import product as every
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from attn_xl.errors import InputError
+from attn_xl.records import record
 from attn_xl.spreadsheets.addresses import Place, parse_area, place_of, quoted
 from attn_xl.spreadsheets.book import Book
 from attn_xl.spreadsheets.formulas import References
@@ -99,7 +100,7 @@ class Numbers:
         return None
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Factor:
     """A table, or some columns of it, as a factor.
 
@@ -143,7 +144,7 @@ class Factor:
         return replace(f, why=why, turned=self.turned, words_in=direction, certain=True, **more)
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class Projection:
     """Queries, keys or values, (n, d): words times weights plus a bias; without weights, the words.
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from attn_xl.errors import InputError
+from attn_xl.records import record
 from attn_xl.spreadsheets.addresses import Place
 from attn_xl.spreadsheets.book import Book
 from attn_xl.spreadsheets.formulas import References, formulas_in
@@ -41,7 +42,7 @@ _ATTENTION = re.compile(r"\battention\b", re.IGNORECASE)
 _POWERS = re.compile(r"EXP|SOFTMAX|\^", re.IGNORECASE)
 
 
-@dataclass(frozen=True, eq=False)
+@record(frozen=True, eq=False)
 class HeadFound:
     """One attention.
 

@@ -11,6 +11,7 @@ from itertools import product as every
 import numpy as np
 
 from attn_xl.errors import CallError, InputError, nearest
+from attn_xl.records import record
 from attn_xl.spreadsheets.addresses import Place, address, letters, parse_area
 from attn_xl.spreadsheets.book import Book
 from attn_xl.spreadsheets.metadata import Area, CellSet
@@ -27,7 +28,7 @@ MOST_NOTES = 3
 """Lines below a table taken for notes that a message lists."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Asked:
     """A range given with --range: `W_Q=Sheet!B3:F9`, `words`.
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from attn_xl.errors import InputError
+from attn_xl.records import record
 from attn_xl.spreadsheets.addresses import Place
 from attn_xl.spreadsheets.numerals import ErrorValue, NumberText, numeral
 
@@ -186,7 +187,7 @@ _SHAPE = re.compile(r"(?:torch\.Size)?[(\[]*\d+(?:\s*[,x×]\s*\d*)*[)\]]*")
 """The shape of a tensor, which may be beside its title."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Region:
     """A table of numbers and the text around it.
 

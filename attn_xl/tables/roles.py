@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from attn_xl.errors import InputError
+from attn_xl.records import record
 from attn_xl.spreadsheets.addresses import Place, quoted
 
 from .labels import Table
@@ -23,7 +24,7 @@ _DIMENSION = re.compile(
 _WORD = re.compile(r"(?:word|token|tok)[ _.-]?\d+", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Found:
     """A table of numbers, and what it is for.
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from enum import Enum
 from math import isfinite
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from attn_xl.errors import CallError, InputError
+from attn_xl.records import record
 from attn_xl.settings import CELLS, OPTIONS, OVERVIEW, SETTINGS, Model, Settings, Switch
 from attn_xl.spreadsheets.addresses import Place, address, parse_place
 from attn_xl.spreadsheets.book import Book, read_book
@@ -94,7 +95,7 @@ def read_record(grids: Mapping[str, list[list[Any]]]) -> list[tuple[str, Any, st
     return lines
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class WrittenBook:
     """The values of a workbook by sheet, and its defined names.
 
@@ -189,7 +190,7 @@ ENTER = {
 """Values to enter for numeric settings; the others are on or off."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class Reopened:
     """A written workbook, read back.
 
@@ -293,7 +294,7 @@ def recorded_settings(path: Path, lines: Sequence[Line]) -> Settings:
         raise InputError(str(error)) from None
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class SwitchCell:
     """A setting that a reader can change in a workbook, and its current value.
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from attn_xl.graph.node import Numbers
 from attn_xl.graph.operation import ATOM, Cells, NoArray, Operand, Operation, Said, Term
+from attn_xl.records import record
 
 if TYPE_CHECKING:
     from attn_xl.graph.matrix import Matrix
@@ -55,7 +55,7 @@ class Copy(Operation):
         return of
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class Constant(Operation):
     """A number written into the formula."""
 
@@ -178,7 +178,7 @@ class Divide(Elementwise):
 ADD, SUBTRACT, MULTIPLY, DIVIDE = Add(), Subtract(), Multiply(), Divide()
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class Function(Operation):
     """A function of each number: `=EXP(B5)`. Calling it gives the matrix of its results.
 
@@ -293,7 +293,7 @@ def _if_kept(usual: str, x: str, total: str, gap: str) -> str:
     return f"IF({x}>10^{math.log10(LEAST_KEPT):.0f},{usual},LN({total})+{gap})"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class Power(Operation):
     """Each number to the power of a whole number: `=Beta1^3`."""
 

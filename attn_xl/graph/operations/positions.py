@@ -4,13 +4,13 @@ angles of rotary ones."""
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from attn_xl.graph.node import Numbers
 from attn_xl.graph.operation import ATOM, Operand, Operation, Reads, Said, Term
+from attn_xl.records import record
 
 from .elementwise import CHOICE, Constant
 from .selection import Concat
@@ -56,7 +56,7 @@ HIDDEN = -1e9
 """Added to a score, it leaves an attention weight of exactly 0."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class Mask(Operation):
     """0 where a word may look, a large negative number where it may not: at later words (causal), at
     words that fill up a sentence (padding), at words too far away (window). Operands: a switch that
@@ -125,7 +125,7 @@ class Mask(Operation):
         return own.number(own.value(row, column), why)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class Sinusoid(Operation):
     """sin(pos / 10000^(2i/d)) in even columns, cos in odd ones; pos and i count from 0. `first` is the
     position of the first word."""
@@ -162,7 +162,7 @@ class Sinusoid(Operation):
         return Said(f"{wave}({position} / 10000^(2·{i} / {d}))")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class Angle(Operation):
     """pos / base^(2i/r) for the pair i of each column, in radians; pos and i count from 0. The base is
     an operand.
@@ -219,7 +219,7 @@ class Angle(Operation):
         return -(d * own * Concat().of(*powers, columns=own.columns)) / base
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class QuarterTurn(Operation):
     """Each pair (a, b) of columns as (-b, a): `=-Q!C5`, `=Q!B5`. Pairs as in `Angle`."""
 
@@ -257,7 +257,7 @@ class QuarterTurn(Operation):
         return -self.of(d)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class Count(Operation):
     """`first`, `first` + 1, ..., one number in each row."""
 
@@ -279,7 +279,7 @@ class Count(Operation):
         return own.number(own.value(row, column), f"{self.first} and the rows above")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class Distance(Operation):
     """How many words apart the word of the row and that of the column stand. `first` is the place of
     the first row's word, from 0."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ from attn_xl.graph.node import Node, Numbers
 from attn_xl.graph.operation import ATOM, Operand, Operation, Reads, Said, Term
 from attn_xl.graph.operations.selection import Columns
 from attn_xl.graph.step import Recipe
+from attn_xl.records import record
 
 if TYPE_CHECKING:
     from attn_xl.graph.matrix import Matrix
@@ -25,7 +25,7 @@ MOST_ARGUMENTS = 30
 """Arguments of a function; older spreadsheet programs take no more."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class Reduction(Operation):
     """One number from each row, `=MAX(B5:G5)`, or from each column, `=MAX(B$5:B$9)`; of several
     operands, from their rows side by side or their columns below each other.
@@ -198,7 +198,7 @@ class Mean(Reduction):
         return d / count
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class Variance(Reduction):
     """The variance of each row or column; of a `sample`, with one less than their number as divisor."""
 
@@ -264,7 +264,7 @@ class RunningSum(Operation):
         return Sum().of(d, columns=["sum"]).in_cells - self.of(d) + d
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class BlockNorms(Operation):
     """In row i, the norm of each row of `each` operands together, from the operand i · each on:
     `=SQRT(SUMSQ(Jacobian!$B20:$D20,Jacobian!$B60:$D60))`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,12 +12,13 @@ from attn_xl.graph.loops import Loop, Looping
 from attn_xl.graph.node import Node, Numbers
 from attn_xl.graph.operation import Cells, Operand, Operation, Reads, Said, Term
 from attn_xl.graph.step import Recipe
+from attn_xl.records import record
 
 if TYPE_CHECKING:
     from attn_xl.graph.matrix import Matrix
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class RowsOf(Operation):
     """Rows of other matrices: row i is row `picks[i][1]` of operand `picks[i][0]`."""
 
@@ -72,7 +73,7 @@ class Gather(RowsOf):
         return f"the word's row of {' and '.join([*dict.fromkeys(operands)])}"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class Moved(RowsOf):
     """The rows of a matrix, moved: row t is its row t + `offset`; where it has none, the single row of
     the second operand. Formulas read the original cells."""
@@ -101,7 +102,7 @@ class Shift(Moved):
         return f"({operands[0]}){self.when}" if " " in operands[0] else f"{operands[0]}{self.when}"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class Previous(Moved, Looping):
     """The row above of a matrix that is made later, `source`; above the first row is the initial one:
     `=TANH(SUM(MMULT(Hidden!$B4:$D4,U_h!B$5:B$7)))`."""
@@ -118,7 +119,7 @@ def shifted_rows(offset: int, rows: int) -> tuple[tuple[int, int], ...]:
     return tuple((0, t + offset) if 0 <= t + offset < rows else (1, 0) for t in range(rows))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class AddedRows(Operation):
     """Sums of chosen rows: row i is the sum of the rows `uses[i]`, or 0: the opposite of Gather."""
 
@@ -160,7 +161,7 @@ class AddedRows(Operation):
         return AddedRows(uses).of(d, rows=rows)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class Columns(Operation):
     """Neighbouring columns: `=W_Q!D5`. Formulas read the original cells unless they have a name."""
 
@@ -197,7 +198,7 @@ class Columns(Operation):
         return replace(of, shape=shape, column=of.column + self.start)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class Placed(Operation):
     """Matrices side by side, the first column of each in column `starts[i]`, 0 elsewhere: the opposite
     of Columns."""
@@ -238,7 +239,7 @@ class Placed(Operation):
         return Columns(start, start + part.shape[1]).of(d, columns=part.columns)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class Repeated(Operation):
     """A single row, a single column or one number, repeated to a full matrix."""
 
@@ -297,7 +298,7 @@ class Concat(Operation):
         return Columns(start, start + part.shape[1]).of(d, columns=part.columns)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class OneHot(Operation):
     """1 in the column whose label is the text in a column of texts, 0 elsewhere:
     `=IF(Labels!$B5=B$4,1,0)`.
@@ -333,7 +334,7 @@ class OneHot(Operation):
         return own.number(chosen, f"the column {own.columns[column]} {is_right} the right one")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class Chosen(Operation):
     """1 in one cell, chosen by the numbers of a matrix, a row and a column, from 1; 0 elsewhere.
 

@@ -192,7 +192,7 @@ def columns_for(characters: float) -> int:
     return int(-(-characters // COLUMN))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class Above:
     """A factor above a product, or a row that applies to every row of it: see `Drawn`."""
 
@@ -561,7 +561,7 @@ LIMIT = 229.0
 """Characters of a line: what a landscape page holds where numbers have 6 points."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Spread:
     """A picture on its pages.
 

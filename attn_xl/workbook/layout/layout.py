@@ -4,7 +4,7 @@ records."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 from functools import cached_property
 
@@ -39,7 +39,7 @@ class State(Enum):
         return self in (State.live, State.waits)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class Blanks:
     """The cells of a workbook that a student fills in.
 
@@ -101,7 +101,7 @@ class Sheet:
         return (layer, f"{layer}, {spoken}") if layer else (spoken,)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@record(frozen=True, eq=False, repr=False)
 class Layout:
     """All sheets of a workbook in their order, and their formulas.
 

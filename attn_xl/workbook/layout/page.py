@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
@@ -66,7 +66,7 @@ def row_of(
     ]
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Choice:
     """A drop-down list on some cells, or a prompt that appears when one of them is selected.
 
@@ -82,7 +82,7 @@ class Choice:
     prompt: str = ""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Tint:
     """A style that cells take on while a formula, written for the first cell of `range`, is true."""
 
@@ -99,7 +99,7 @@ class Scale(NamedTuple):
     diverging: bool = False
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Heat:
     """A colour scale on some cells while a condition, with absolute references, is true."""
 
@@ -107,7 +107,7 @@ class Heat:
     formula: str
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Series:
     """A series of a chart, with its present numbers, so that a preview can draw them.
 
@@ -156,7 +156,7 @@ def _near(one: str | float | None, other: str | float | None, most: float) -> bo
     return isinstance(one, float) and isinstance(other, float) and abs(one - other) < most
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Chart:
     """A native chart.
 
@@ -194,7 +194,7 @@ NOTHING = "A1048576"
 """The print area of a sheet for the screen: a blank cell, for which no program prints a page."""
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Extras:
     """Everything on a sheet but its matrices.
 

@@ -6,13 +6,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from attn_xl.graph.node import Node
 from attn_xl.models.computation import Computation
 from attn_xl.models.steps import FIRST, LEARNING
 from attn_xl.models.steps import LABELS as LABELS_STEP
+from attn_xl.records import record
 from attn_xl.settings import SETTINGS, Settings
 from attn_xl.spreadsheets.addresses import MAX_TEXT
 from attn_xl.tables.written import (
@@ -32,7 +33,7 @@ from .layout import Layout, Sheet
 from .page import Cell, Extras, row_of
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class Source:
     """A given table and its place in a written workbook.
 
