@@ -1,4 +1,4 @@
-"""Workbooks of other people, whose formulas tell what their tables are."""
+"""Workbooks of other people, whose numbers tell what their tables are."""
 
 from __future__ import annotations
 
