@@ -10,7 +10,7 @@ import pytest
 from openpyxl import Workbook
 from openpyxl.workbook.defined_name import DefinedName
 
-from attn_xl.spreadsheets.formulas import formulas_in
+from attn_xl.spreadsheets.formulas import Formula, formulas_in, references
 from attn_xl.spreadsheets.metadata import Marks
 from attn_xl.spreadsheets.ooxml import Malformed, Package, parse
 
@@ -65,3 +65,14 @@ def test_what_a_part_refers_to_outside_of_the_package_is_no_part() -> None:
 def test_a_document_type_is_refused() -> None:
     with pytest.raises(Malformed, match="document type"):
         parse(b'<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', lambda tag, attributes: None)
+
+
+def test_a_formula_tells_what_it_reads() -> None:
+    text = """MMULT(french!B2:D3,'a b'!$A$1)+LOG10(A1)*c_attn.weight!A1:L4+A1#+"B2"+data1"""
+    assert list(references(Formula(text, 1, 1), (2, 3))) == [
+        ("french", (3, 4, 4, 6)),
+        ("a b", (1, 1, 1, 1)),
+        ("", (2, 3, 2, 3)),
+        ("c_attn.weight", (2, 3, 5, 14)),
+        ("", (2, 3, 2, 3)),
+    ]
