@@ -102,6 +102,20 @@ def test_every_model_opens_on_its_answer(
     assert set(shows) <= {str(value) for value in cells.values()}
 
 
+def test_a_word_that_looks_at_no_other_is_said_to(tmp_path: Path) -> None:
+    """The first word of a causal model sees itself alone; the finding opens on one that sees more."""
+    x = np.array([[2.0, 0.5], [0.3, 1.9], [1.2, -0.7]])
+    source = make_input(tmp_path / "in.xlsx", {"s": table(x, ["red", "fox", "ran"])})
+    written(source, tmp_path / "w.xlsx", causal=True)
+    verify(tmp_path / "w.xlsx")
+    engine = Editable(tmp_path / "w.xlsx")
+    sheet = openpyxl.load_workbook(tmp_path / "w.xlsx", data_only=True)["Overview"]
+    assert str(sheet["A4"].value).startswith("ran: with ")
+    (row,) = [cell.row + 1 for cell in sheet["A"] if cell.value == "choose a word"]
+    engine.enter([("Overview", row, 1, "red")])
+    assert str(engine.value("Overview", 4, 1)).startswith("red: by itself it becomes ")
+
+
 def test_a_finding_names_both_of_two_equal_numbers(tmp_path: Path) -> None:
     words = table(np.array([[2, 0, 2], [2, 1, 2]]), ["x", "y"])
     source = make_input(tmp_path / "in.xlsx", {"s": words})

@@ -94,10 +94,10 @@ def _read_text(text: str) -> tuple[float | None, str]:
 
 
 _ODD = {
-    (False, False): "the text {text}, a number as text, read as {number}",
-    (True, False): "the text {text}, a percentage, read as {number}",
-    (False, True): "the text {text}, a number with a comma, read as {number}",
-    (True, True): "the text {text}, a percentage and a number with a comma, read as {number}",
+    (False, False): "{text} read as {number}",
+    (True, False): "the percentage {text} read as {number}",
+    (False, True): "{text}, with a comma, read as {number}",
+    (True, True): "the percentage {text}, with a comma, read as {number}",
 }
 """Remarks on numbers written as text, by whether they have a percent sign and a comma."""
 

@@ -51,6 +51,8 @@ MOST_LINKS = 150
 DIVISOR = " / Divisor"
 MOST_TITLE, MOST_NOTE = 90, 160
 """Characters of a sentence, and of the formula in words."""
+ALONE = 0.005
+"""The share of all other words that is shown as 0."""
 FINDING = 4
 """The row of the first finding."""
 CHART_ROWS = 9
@@ -377,16 +379,17 @@ class _Drawing:
         looks most at another word."""
         view, views = self._view, self._sheet.views
         others = [set(one.words[one.now]) for one in views if one is not view]
-        for row, word in enumerate(view.words[view.now]):
-            if others and all(word in words for words in others):
-                return row
+        shared = [
+            row for row, word in enumerate(view.words[view.now])
+            if others and all(word in words for words in others)
+        ]  # fmt: skip
         for panel in view.panels:
             node = self._now(panel).node
             if panel.kind == "share" and node.rows == node.columns:
                 same = [[one == other for other in node.rows] for one in node.rows]
-                looks = np.where(same, 0.0, self._layout.values(node))
-                return int(looks.max(axis=1).argmax())
-        return 0
+                looks = np.where(same, 0.0, self._layout.values(node)).max(axis=1)
+                return next((row for row in shared if looks[row] > ALONE), int(looks.argmax()))
+        return shared[0] if shared else 0
 
     def _add(self, row: int, column: int, option: Option, style: str, **more: Any) -> None:
         if row >= self._row + self._n and not self._sheet.live:
@@ -638,8 +641,8 @@ class _Drawing:
         else:
             what = "{word}: it becomes " + largest
             if looks and looks[0].values.columns > 1:
-                what = what.replace(" it", " with {other} it")
-                options["other"], _ = self._other(looks[0], own=self._looks_at_own())
+                what = what.replace(" it", " {beside} it")
+                options["beside"] = self._beside(looks[0])
         for k in (1, 2):
             if f"{{name{k}}}" in what:
                 options[f"name{k}"], options[f"number{k}"] = _nth(last, k)
@@ -655,6 +658,17 @@ class _Drawing:
         cells = [fixed(address(self._row + i, column)) for i in range(len(node.rows))]
         words = [clean(node.columns[int(row.argmax())]) for row in self._layout.values(node)]
         return Option(" ".join(words), '&" "&'.join(cells))
+
+    def _beside(self, end: Series) -> Option:
+        """What the chosen word looks at most besides itself: `with cat`; `by itself` if at none."""
+        own = self._looks_at_own()
+        other, _ = self._other(end, own=own)
+        looks, place = fixed(end.values.range), self._place if own else "0"
+        columns = f"COLUMN({looks})-{end.values.column - 1}"
+        rest = f"SUMPRODUCT(({columns}<>{place})*1,{looks})"  # some cells may be texts
+        sum_of = sum(number or 0.0 for j, number in enumerate(end.numbers) if not own or j != self._at)
+        value = f"with {other.value}" if sum_of > ALONE else "by itself"
+        return Option(value, f'IF({rest}>{ALONE},"with "&{other.formula},"by itself")')
 
     def _nearest(self, end: Series) -> tuple[Option, Option]:
         """The word at the smallest angle to the chosen one, itself left out, and this angle."""
