@@ -27,6 +27,8 @@ MOST_PLACES = 1_000
 """Cells with a number that are looked at for a matrix."""
 MOST_PARTS = 24
 """Parts of a product that heads may take."""
+DECIMALS = range(2, 7)
+"""Those to which the numbers of a workbook may be rounded."""
 AGREES, LEAST = 1e-7, 1e-12
 """The largest difference between a matrix and cells that hold it, relative to each number and to the
 largest."""
@@ -36,9 +38,14 @@ Tables = Mapping[str, Sequence[Found]]
 
 
 class Numbers:
-    """The numbers that formulas compute, found by value; all numbers where formulas cannot be read."""
+    """The numbers that formulas compute, found by value; all numbers where formulas cannot be read.
 
-    def __init__(self, book: Book) -> None:
+    Attributes:
+        unit: that of the last decimal, if formulas round the numbers and this is to be allowed for; 0.
+    """
+
+    def __init__(self, book: Book, rounded: bool = False) -> None:
+        self.unit = 0.0
         self._sheets: list[tuple[str, Values]] = []
         places, numbers = [], []
         for n, (sheet, grid) in enumerate(book.grids.items()):
@@ -58,6 +65,15 @@ class Numbers:
         self._order = np.argsort(self._numbers, kind="stable")
         self._numbers = self._numbers[self._order]
         self._places = np.concatenate(places) if places else np.zeros((0, 3), int)
+        for decimals in DECIMALS if rounded else ():
+            if np.abs(self._numbers - np.round(self._numbers, decimals)).max(initial=0.0) < LEAST:
+                self.unit = self.unit or float(10.0**-decimals)
+
+    def at(self, place: Place, turned: bool) -> Values:
+        """The numbers in some cells, or their transpose."""
+        here = dict(self._sheets)[place.sheet]
+        here = here[place.row - 1 : place.last_row, place.column - 1 : place.last_column]
+        return here.T if turned else here
 
     def order(self, place: Place) -> tuple[int, int, int]:
         """The order of cells in the workbook."""
@@ -65,7 +81,7 @@ class Numbers:
 
     def near(self, values: Values) -> Values:
         """Which values may be among the numbers."""
-        slack = 10 * AGREES * np.maximum(1.0, np.abs(values))
+        slack = 10 * AGREES * np.maximum(1.0, np.abs(values)) + self.unit
         return np.asarray(
             np.searchsorted(self._numbers, values - slack)
             < np.searchsorted(self._numbers, values + slack, side="right")
@@ -79,7 +95,7 @@ class Numbers:
         sizes = np.abs(matrix)
         if matrix.size < 2 or not np.isfinite(matrix).all() or not sizes.max() > 0:
             return None
-        slack = AGREES * sizes + LEAST * sizes.max()
+        slack = AGREES * sizes + LEAST * sizes.max() + self.unit
         firsts = np.searchsorted(self._numbers, matrix - slack)
         lasts = np.searchsorted(self._numbers, matrix + slack, side="right")
         i, j = divmod(int((lasts - firsts).argmin()), matrix.shape[1])  # the rarest number
@@ -183,8 +199,10 @@ class Products:
         multiplied: the cells that products multiply; results: those that hold them.
     """
 
-    def __init__(self, book: Book, tables: Tables, references: References | None) -> None:
-        self.numbers, self.references = Numbers(book), references
+    def __init__(
+        self, book: Book, tables: Tables, references: References | None, rounded: bool = False
+    ) -> None:
+        self.numbers, self.references = Numbers(book, rounded), references
         self.tables = _readable(book, tables, references)
         self.tables.sort(key=lambda one: bool(one[1].computed))
         self.factors: list[Factor] = []
@@ -232,6 +250,7 @@ class Products:
                         continue
                     values = x.values @ w.values + (0.0 if bias is None else bias.values)
                     if at := self.numbers.find(values, (x.place, w.place), x.sheet):
+                        values = self.numbers.at(*at)
                         found[x].insert(-1, Projection(values, x, w, bias, at[0]))
                         self.multiplied += [x.place, w.place]
                         self.results.append(at[0])

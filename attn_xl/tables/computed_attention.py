@@ -137,11 +137,16 @@ def _read(book: Book, tables: Tables) -> Computed:
     if not 1 < sum(map(len, tables.values())) <= MOST_TABLES:
         return Computed()
     written = formulas_in(book.marks.content)
-    products = Products(book, tables, References(written) if written else None)
+    references = References(written) if written else None
     has_powers = written is None or any(
         _POWERS.search(one.text) for cells in written.sheets.values() for one in cells.values()
     )
+    products = Products(book, tables, references)
     found = _Search(products).attentions() if has_powers else []
+    if not found and has_powers:
+        rounded = Products(book, tables, references, rounded=True)
+        found = _Search(rounded).attentions() if rounded.numbers.unit else []
+        products = rounded if found else products
     found = found or list(_given(products))
     found.sort(key=lambda one: products.numbers.order(one.output))
     first = [one for one in found if not _follows(products.references, one, found)]
@@ -260,7 +265,7 @@ class _Search:
         self, q: Projection, k: Projection, keys: Sequence[Projection], a: Values, but: Sequence[Place]
     ) -> HeadFound | None:
         at = self._numbers.find(a, [*_places(q, k), *but], q.words.sheet)
-        return at and self._output(q, k, keys, a, but, at)
+        return at and self._output(q, k, keys, self._numbers.at(*at), but, at)
 
     def _in_one_formula(
         self, q: Projection, k: Projection, keys: Sequence[Projection], a: Values, but: Sequence[Place]
@@ -536,7 +541,7 @@ def _by_sheet(
                 name = "" if sheets.count(words.sheet) == 1 else f"{own} {_first(words.place)}"
             else:
                 name = own if one.words.sheet != words.sheet else f"{own} memory"
-            notes = (*_check(one), *_further(said)) if words is one.words else ()
+            notes = (*_check(said, one), *_further(said)) if words is one.words else ()
             f = words.as_found(one.why, use="sentence", name=name)
             why = f"its {f.words_in} are multiplied by weights, or compared"
             f = replace(f, why_words=why, notes=(*f.notes, *notes), table=_labelled(said, words))
@@ -591,7 +596,7 @@ def _further(said: Computed) -> Iterator[str]:
         )
 
 
-def _check(one: AttentionFound) -> tuple[str, ...]:
+def _check(said: Computed, one: AttentionFound) -> tuple[str, ...]:
     if not one.heads or one.heads[0].weights is None:
         return ()
     where = named(one.heads[0].weights[0])
@@ -606,9 +611,10 @@ def _check(one: AttentionFound) -> tuple[str, ...]:
     unscaled = "the scores are not divided by the square root of d_k (--scale divides them)"
     if divisor:
         unscaled = f"the scores are divided by {divisor:.6g} in place of the square root of d_k"
+    rounded = ", which are rounded" if said.products and said.products.numbers.unit else ""
     extra = (("scale", unscaled), ("causal", "later words are hidden (--no-causal shows them)"))
     return (
-        f"the attention weights of attn-xl equal those in {where}",
+        f"the attention weights of attn-xl equal those in {where}{rounded}",
         *(text for name, text in extra if name in one.settings),
     )
 

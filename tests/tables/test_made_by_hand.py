@@ -25,6 +25,7 @@ from made_by_hand import (
     one_formula,
     one_word_at_a_time,
     rows_typed_one_by_one,
+    softmax,
     two_layers,
 )
 
@@ -58,6 +59,29 @@ def test_the_numbers_of_any_attention_tell_what_its_tables_are(first: int, tmp_p
         np.testing.assert_allclose(
             graph["Output"].values, expected, rtol=1e-6, atol=1e-9, err_msg=str(seed)
         )
+
+
+def test_numbers_that_are_rounded_tell_it_too(tmp_path: Path) -> None:
+    hand, s, g = Hand(), "s", np.random.default_rng(3)
+    x, w = g.normal(size=(4, 3)).round(2), [g.normal(size=(3, 3)).round(2) for _ in range(3)]
+    hand.given(s, 2, 1, x)
+    products = []
+    for n, m in enumerate(w):
+        hand.given(s, 2, 6 + 5 * n, m)
+        products.append((x @ m).round(2))
+        formula = f"ROUND(MMULT(A2:C5,{area(2, 6 + 5 * n, m)}),2)"
+        hand.array(s, 8, 6 + 5 * n, products[n], formula)
+    q, k, v = products
+    scores = hand.array(s, 14, 1, (q @ k.T).round(2), "ROUND(MMULT(F8:H11,TRANSPOSE(K8:M11)),2)")
+    looks = hand.array(
+        s, 14, 6, softmax(scores / np.sqrt(3)).round(2), "ROUND(SOFTMAX(A14:D17/3^0.5),2)"
+    )
+    hand.array(s, 14, 12, (looks @ v).round(2), "ROUND(MMULT(F14:I17,P8:R11),2)")
+    hand.save(tmp_path / "rounded.xlsx")
+    tables = attn_xl.read_tables(tmp_path / "rounded.xlsx")
+    for name, values in zip(("W_Q", "W_K", "W_V"), w):
+        np.testing.assert_array_equal(tables.weights[name].values, values)
+    assert any("which are rounded" in remark for remark in tables.remarks)
 
 
 def test_words_keep_their_labels_where_the_formulas_read_copies(tmp_path: Path) -> None:
