@@ -255,91 +255,6 @@ def three_heads(path: Path) -> np.ndarray:
     return out
 
 
-def two_heads_side_by_side(path: Path) -> np.ndarray:
-    """Two heads whose outputs stand side by side at the end, with a weighted sum by SUM(A*B)."""
-    hand, x, s = Hand(), numbers(43, 3, 2), "heads"
-    w = [[numbers(44 + 3 * n + i, 2, 2) for i in range(3)] for n in range(2)]
-    hand.given(s, 1, 1, x)
-    heads = [Head(x, one) for one in w]
-    for n, h in enumerate(heads):
-        top = 10 + 20 * n
-        for i, m in enumerate((h.q, h.k, h.v)):
-            c = 1 + 4 * i
-            hand.given(s, top, c, w[n][i])
-            rows = {r: f"$A{r - top - 4}:$B{r - top - 4}" for r in range(top + 5, top + 8)}
-            hand.cells(
-                s,
-                top + 5,
-                c,
-                m,
-                lambda r, k, rows=rows, top=top: (
-                    f"SUM({rows[r]}*TRANSPOSE({address(top, k)}:{address(top + 1, k)}))"
-                ),
-            )  # type: ignore[misc]
-        hand.cells(
-            s,
-            top + 10,
-            1,
-            h.s,
-            lambda r, c, top=top: f"SUMPRODUCT($A{r - 5}:$B{r - 5},$E${top + 4 + c}:$F${top + 4 + c})",
-        )  # type: ignore[misc]
-        hand.cells(
-            s,
-            top + 10,
-            5,
-            h.a,
-            lambda r, c: (
-                f"EXP({address(r, c - 4)}/SQRT(2))/SUM(EXP($A{r}/SQRT(2)),EXP($B{r}/SQRT(2)),EXP($C{r}/SQRT(2)))"
-            ),
-        )
-        hand.array(s, 60, 1 + 2 * n, h.o, f"MMULT({area(top + 10, 5, h.a)},{area(top + 5, 9, h.v)})")
-    hand.save(path)
-    return np.hstack([h.o for h in heads])
-
-
-def slices_of_one_matrix(path: Path) -> np.ndarray:
-    """Queries, keys and values of two heads in one product, which the heads take apart."""
-    hand, x, w = Hand(), numbers(50, 4, 4), numbers(51, 4, 12)
-    wide, s = x @ w, "gpt"
-    heads = [
-        Head(x, [w[:, 2 * n + 4 * i : 2 * n + 4 * i + 2] for i in range(3)]) for n in range(2)
-    ]  # fmt: skip
-    mix = numbers(52, 4, 4)
-    hand.given(s, 1, 1, [["token", "a", "b", "c", "d"], *([f"t{i}", *r] for i, r in enumerate(x))])
-    hand.given(s, 10, 2, w)
-    hand.cells(
-        s,
-        20,
-        2,
-        wide,
-        lambda r, c: f"SUMPRODUCT($B{r - 18}:$E{r - 18},TRANSPOSE({address(10, c)}:{address(13, c)}))",
-    )
-    for n, h in enumerate(heads):
-        top, q, k, v = 30 + 10 * n, 2 + 2 * n, 6 + 2 * n, 10 + 2 * n
-        hand.array(
-            s,
-            top,
-            2,
-            h.scaled,
-            f"MMULT({area(20, q, h.q)},TRANSPOSE({area(20, k, h.k)}))/SQRT(COLUMNS({area(20, k, h.k)}))",
-        )
-        hand.cells(
-            s,
-            top,
-            8,
-            h.a,
-            lambda r, c: (
-                f"EXP({address(r, c - 6)}-MAX($B{r}:$E{r}))/SUMPRODUCT(EXP($B{r}:$E{r}-MAX($B{r}:$E{r})))"
-            ),
-        )
-        hand.array(s, 50, 2 + 2 * n, h.o, f"MMULT({area(top, 8, h.a)},{area(20, v, h.v)})")
-    hand.given(s, 60, 2, mix)
-    out = np.hstack([h.o for h in heads]) @ mix
-    hand.array(s, 60, 8, out, "MMULT(B50:E53,B60:E63)")
-    hand.save(path)
-    return out
-
-
 def masked(path: Path) -> np.ndarray:
     """A table hides later words; names instead of addresses."""
     hand, x = Hand(), numbers(60, 4, 3)
@@ -778,8 +693,6 @@ WORKBOOKS = [
     columns_from_the_left,
     written_out_over_sheets,
     three_heads,
-    two_heads_side_by_side,
-    slices_of_one_matrix,
     masked,
     without_weights,
     across,
