@@ -33,8 +33,8 @@ from .computed import (
 from .labels import Table
 from .roles import Found, Reading
 
-MOST_TABLES = 500
-"""Tables of a workbook in which attention is looked for."""
+MOST_TABLES, MOST_UNREAD = 500, 60
+"""Tables of a workbook in which attention is looked for, and of one whose formulas cannot be read."""
 MOST_OTHERS, MOST_TYPED, MOST_ORDERED = 60, 12, 4
 """Tables that may look at each other; typed tables whose products stand in no cells; heads of which
 every order is tried."""
@@ -134,9 +134,9 @@ def read_attention(
 
 
 def _read(book: Book, tables: Tables) -> Computed:
-    if not 1 < sum(map(len, tables.values())) <= MOST_TABLES:
-        return Computed()
     written = formulas_in(book.marks.content)
+    if not 1 < sum(map(len, tables.values())) <= (MOST_TABLES if written else MOST_UNREAD):
+        return Computed()
     references = References(written) if written else None
     has_powers = written is None or any(
         _POWERS.search(one.text) for cells in written.sheets.values() for one in cells.values()
