@@ -457,22 +457,23 @@ def _values(q: Projection, k: Projection, keys: Sequence[Projection]) -> list[Pr
 def _looks(q: Projection, k: Projection, scale: bool, mask: Factor | None, causal: bool) -> Values:
     """The attention weights of queries and keys."""
     scores = q.values @ k.values.T / (np.sqrt(q.values.shape[1]) if scale else 1.0)
-    hidden = np.zeros(scores.shape) if mask is None else mask.values
-    if causal:
-        hidden = np.where(np.triu(np.ones(scores.shape), 1) > 0, -np.inf, hidden)
-    return _softmax(scores + hidden)
+    return _softmax(scores + (0.0 if mask is None else mask.values), causal)
 
 
 def _settled(q: Projection, k: Projection, stored: Values) -> dict[str, Any] | None:
     """The settings with another divisor that lead to attention weights; None if there are none."""
     scores = q.values @ k.values.T
     divisor = _divisor(scores, stored)
-    if not divisor or not np.allclose(_softmax(scores / divisor), stored, rtol=1e-4, atol=1e-6):
-        return None
-    return {"scale": False, "temperature": divisor}
+    for causal in (False, True) if divisor else ():
+        if np.allclose(_softmax(scores / divisor, causal), stored, rtol=1e-4, atol=1e-6):
+            return {"scale": False, "temperature": divisor, **({"causal": True} if causal else {})}
+    return None
 
 
-def _softmax(scores: Values) -> Values:
+def _softmax(scores: Values, causal: bool) -> Values:
+    """The softmax of each row; `causal` hides later words."""
+    if causal:
+        scores = np.where(np.triu(np.ones(scores.shape), 1) > 0, -np.inf, scores)
     with np.errstate(all="ignore"):
         powers = np.exp(scores - scores.max(axis=1, keepdims=True))
         return np.asarray(powers / powers.sum(axis=1, keepdims=True))

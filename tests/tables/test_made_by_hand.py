@@ -61,6 +61,21 @@ def test_the_numbers_of_any_attention_tell_what_its_tables_are(first: int, tmp_p
         )
 
 
+def test_another_divisor_is_told_where_later_words_are_hidden(tmp_path: Path) -> None:
+    hand, s, x, w = Hand(), "s", numbers(1, 4, 3) / 2, [numbers(n, 3, 2) / 2 for n in (2, 3, 4)]
+    hand.given(s, 2, 1, x)
+    h = Head(x, w, scale=False)
+    for n, (m, result) in enumerate(zip(w, (h.q, h.k, h.v))):
+        hand.given(s, 2, 6 + 5 * n, m)
+        hand.array(s, 8, 6 + 5 * n, result, f"MMULT(A2:C5,{area(2, 6 + 5 * n, m)})")
+    hidden = np.where(np.triu(np.ones((4, 4)), 1) > 0, -np.inf, h.s / 3)
+    looks = hand.array(s, 14, 6, softmax(hidden), "EXP(MMULT(F8:G11,TRANSPOSE(K8:L11))/3)")
+    hand.array(s, 14, 12, looks @ h.v, "MMULT(F14:I17,P8:Q11)")
+    hand.save(tmp_path / "hidden.xlsx")
+    tables = attn_xl.read_tables(tmp_path / "hidden.xlsx")
+    assert tables.settings == {"scale": False, "temperature": 3.0, "causal": True}
+
+
 def test_numbers_that_are_rounded_tell_it_too(tmp_path: Path) -> None:
     hand, s, g = Hand(), "s", np.random.default_rng(3)
     x, w = g.normal(size=(4, 3)).round(2), [g.normal(size=(3, 3)).round(2) for _ in range(3)]
