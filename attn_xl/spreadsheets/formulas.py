@@ -9,6 +9,7 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import permutations
+from itertools import product as every
 from typing import NamedTuple
 from xml.parsers import expat
 
@@ -29,6 +30,8 @@ _TEXT = re.compile(r'"[^"]*"')
 _NAME = re.compile(r"[^\W\d][\w.]*")
 _READ = re.compile(rf"(?<![\w.$])(?:{REFERENCE.pattern})(?![\w.(])".replace("[^'!]+", r"[\w.]+"))
 """A reference within a formula, where a sheet's name without quotes is a word."""
+MOST_SPILLED = 1_000_000
+"""Cells of an array formula that are followed; of a larger one, its first row."""
 
 
 class Formula(NamedTuple):
@@ -159,15 +162,16 @@ class References:
         self._named = {name: area for name, area in areas.items() if area and area[0]}
 
     @cached_property
-    def cells(self) -> dict[str, list[tuple[Place, list[Place]]]]:
-        """For each sheet its formula cells, each with the areas that it reads."""
-        return {
-            name: [
-                (Place(name, *cell, one.rows, one.columns), [*self._areas(one, name, cell)])
-                for cell, one in sheet.items()
-            ]
-            for name, sheet in self._book.sheets.items()
-        }
+    def cells(self) -> dict[str, dict[tuple[int, int], list[Place]]]:
+        """For each sheet its formula cells, each with the areas that it reads; all of an array do."""
+        found: dict[str, dict[tuple[int, int], list[Place]]] = {}
+        for name, sheet in self._book.sheets.items():
+            own = found.setdefault(name, {})
+            for (row, column), one in sheet.items():
+                areas = [*self._areas(one, name, (row, column))]
+                rows = range(row, row + (one.rows if one.rows * one.columns < MOST_SPILLED else 1))
+                own |= {(r, c): areas for r in rows for c in range(column, column + one.columns)}
+        return found
 
     def _areas(self, formula: Formula, own: str, cell: tuple[int, int]) -> Iterator[Place]:
         areas: list[tuple[str | None, Corners]] = [*references(formula, cell)]
@@ -179,10 +183,16 @@ class References:
 
     def sources(self, place: Place) -> Iterator[Place]:
         """The areas that the formulas in cells refer to, nearest first, then those of these."""
-        left, seen = [place], {place}
+        left, seen, done = [place], {place}, set[tuple[str, int, int]]()
         for one in left:
-            for here, areas in self.cells.get(one.sheet, ()):
-                for there in areas if here.overlaps(one) else ():
+            own, rows = self.cells.get(one.sheet, {}), range(one.row, one.last_row + 1)
+            columns = range(one.column, one.last_column + 1)
+            few = len(rows) * len(columns) <= len(own)
+            for r, c in every(rows, columns) if few else own:
+                if (r, c) not in own or r not in rows or c not in columns or (one.sheet, r, c) in done:
+                    continue
+                done.add((one.sheet, r, c))
+                for there in own[r, c]:
                     if there not in seen:
                         seen.add(there)
                         left.append(there)
@@ -190,7 +200,7 @@ class References:
 
     def areas(self) -> Iterator[Place]:
         """The areas that formulas read."""
-        return (there for own in self.cells.values() for _, areas in own for there in areas)
+        return (there for own in self.cells.values() for areas in own.values() for there in areas)
 
     def refers_to(self, place: Place) -> bool:
         return any(there.overlaps(place) for there in self.areas())
@@ -199,7 +209,7 @@ class References:
         """The numbers of each two of some places that one formula reads."""
         known: dict[Place, frozenset[int]] = {}
         pairs: set[tuple[int, int]] = set()
-        for _, areas in (one for own in self.cells.values() for one in own):
+        for areas in (areas for own in self.cells.values() for areas in own.values()):
             for area in areas:
                 if area not in known:
                     known[area] = frozenset(n for n, p in enumerate(places) if p.overlaps(area))

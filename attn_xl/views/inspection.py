@@ -111,7 +111,8 @@ def as_text(file: str, made: Survey, given: Mapping[str, Any]) -> str:
     lines = [
         f"{clean(made.path)}: {count(len(made.sheets), 'sheet')}, {count(tables, 'table')} of numbers"
     ]
-    if made.book is not None and made.book.hides_formulas:
+    told = any(f.certain for sheet in made.sheets for f in sheet.found)  # by what formulas compute
+    if made.book is not None and made.book.hides_formulas and not told:
         lines.append(
             "Formulas in this format cannot be read. If the workbook has any, open it in a spreadsheet "
             "program and save it as .xlsx: its formulas may tell what each table is."

@@ -31,6 +31,7 @@ from made_by_hand import (
 
 import attn_xl
 from attn_xl.cli.main import main
+from attn_xl.spreadsheets.addresses import address
 from attn_xl.tables.read import survey
 
 PEERS = [  # beside a checkout, or beside its worktrees
@@ -74,6 +75,26 @@ def test_another_divisor_is_told_where_later_words_are_hidden(tmp_path: Path) ->
     hand.save(tmp_path / "hidden.xlsx")
     tables = attn_xl.read_tables(tmp_path / "hidden.xlsx")
     assert tables.settings == {"scale": False, "temperature": 3.0, "causal": True}
+
+
+def test_what_words_are_computed_from_is_found_in_time(tmp_path: Path) -> None:
+    """Each of 768 numbers is the sum of two cells; to search all cells for each takes seconds."""
+    hand, s, g = Hand(), "s", np.random.default_rng(0)
+    given, places = g.normal(size=(48, 16)), g.normal(size=(48, 16))
+    hand.given(s, 2, 1, [[f"w{n}"] for n in range(48)])
+    hand.given(s, 2, 2, given)
+    hand.given(s, 2, 22, places)
+    x = given + places
+    hand.cells(s, 2, 42, x, lambda r, c: f"{address(r, c - 40)}+{address(r, c - 20)}")
+    h = Head(x)
+    hand.cells(s, 60, 2, h.s, lambda r, c: f"SUMPRODUCT($AP{r - 58}:$BE{r - 58},$AP{c}:$BE{c})")
+    hand.cells(s, 120, 2, h.a, lambda r, c: f"EXP({address(r - 60, c)})")
+    hand.array(s, 180, 2, h.o, f"MMULT({area(120, 2, h.a)},{area(2, 42, x)})")
+    hand.save(tmp_path / "sums.xlsx")
+    before = process_time()
+    (words,) = attn_xl.read_tables(tmp_path / "sums.xlsx").sentences.values()
+    assert process_time() - before < 2
+    assert words.rows[47] == "w47"
 
 
 def test_numbers_that_are_rounded_tell_it_too(tmp_path: Path) -> None:

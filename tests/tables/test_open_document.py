@@ -93,7 +93,11 @@ def test_numbers_tell_the_tables_where_formulas_cannot_be_read() -> None:
 
 
 def test_formats_whose_formulas_cannot_be_read_say_so(capsys: pytest.CaptureFixture[str]) -> None:
-    for name, expected in (("libreoffice.xls", True), ("libreoffice.xlsx", False)):
+    for name, expected in (
+        ("libreoffice.xls", True),
+        ("libreoffice.xlsx", False),
+        ("attention.xls", False),
+    ):
         with suppress(SystemExit):
             main(["inspect", str(ROOT / "tests" / "data" / "inputs" / name)])
         assert ("save it as .xlsx" in capsys.readouterr().out) == expected
