@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -112,6 +113,7 @@ class Page:
         kinds[3] *= kinds[0] == 0
         sums = [np.cumsum(np.cumsum(kinds[kind], axis=0), axis=1) for kind in range(4)]
         self._texts, self._arrows, self._numbers, self._framed = sums
+        self._labels: dict[tuple[int, ...], tuple[str, ...]] = {}
 
     def _counts(self, place: tuple[int, int]) -> bool:
         """Whether a number is a label: it stands without a frame beside one, in a run: 0, 1, 2."""
@@ -147,15 +149,15 @@ class Page:
     def framed(self, *box: int) -> int:
         return self._count(self._framed, *box)
 
-    def labels(self, row: int, column: int, rows: int, columns: int) -> tuple[str, ...]:
+    def labels(self, *box: int) -> tuple[str, ...]:
         """The texts of a row or a column of cells; () unless each has one."""
-        if row < 1 or column < 1 or self.texts(row, column, rows, columns) < rows * columns:
+        row, column, rows, columns = box
+        if row < 1 or column < 1 or self.texts(*box) < rows * columns:
             return ()
-        return tuple(
-            clean(as_text(self.sheet.values[r, c]))
-            for r in range(row, row + rows)
-            for c in range(column, column + columns)
-        )
+        if box not in self._labels:
+            cells = product(range(row, row + rows), range(column, column + columns))
+            self._labels[box] = tuple(clean(as_text(self.sheet.values[cell])) for cell in cells)
+        return self._labels[box]
 
     @cached_property
     def blocks(self) -> list[Box]:

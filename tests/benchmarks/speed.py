@@ -107,7 +107,7 @@ def main() -> None:
                     f"fill {options.words} words, converting them",
                     [*program, "fill", str(sheet), "-o", str(out), "--force"],
                     [*convert, str(small)],
-                    2.5,
+                    2.2,
                 ),
                 (
                     "read 4,000 words",

@@ -135,7 +135,7 @@ def test_any_number_of_words_even_if_they_are_spelled_like_steps(
 def test_formulas_are_what_a_teacher_would_type_there(tmp_path: Path) -> None:
     book, _ = filled(two_contexts(tmp_path / "own.xlsx", []))
     cells = book.filling.cells["Attention"]
-    assert [at_row(cells[cell].formula, cell[0]) for cell in [(15, 4), (24, 4), (33, 4), (42, 4)]] == [
+    assert [at_row(cells[row][4].formula, row) for row in (15, 24, 33, 42)] == [
         "SUMPRODUCT($C6:$E6,$C$7:$E$7)",
         "D15/SQRT(COLUMNS($C$6:$E$10))",
         "EXP(D24-MAX($C24:$G24))/SUMPRODUCT(EXP($C24:$G24-MAX($C24:$G24)))",
@@ -143,7 +143,7 @@ def test_formulas_are_what_a_teacher_would_type_there(tmp_path: Path) -> None:
     ]
     book, _ = filled(two_contexts(tmp_path / "across.xlsx", [], across=True))
     cells = book.filling.cells["Attention"]
-    assert [at_row(cells[cell].formula, cell[0]) for cell in [(13, 4), (22, 4), (31, 4), (40, 4)]] == [
+    assert [at_row(cells[row][4].formula, row) for row in (13, 22, 31, 40)] == [
         "SUMPRODUCT(D$6:D$8,$C$6:$C$8)",
         "D13/SQRT(ROWS($C$6:$G$8))",
         "EXP(D22-MAX(D$22:D$26))/SUMPRODUCT(EXP(D$22:D$26-MAX(D$22:D$26)))",
@@ -160,7 +160,7 @@ def test_what_the_sheet_does_not_show_stands_in_the_formula_or_on_a_sheet_behind
     sheet.block(12, 2, "Attention", PETS, PETS)
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
     check(book, out, X, frames=1)
-    assert at_row(book.filling.cells["Sheet"][14, 3].formula, 14) == (
+    assert at_row(book.filling.cells["Sheet"][14][3].formula, 14) == (
         "EXP((Steps!B3-MAX(Steps!$B3:$F3))/SQRT(COLUMNS($C$4:$E$8)))"
         "/SUMPRODUCT(EXP((Steps!$B3:$F3-MAX(Steps!$B3:$F3))/SQRT(COLUMNS($C$4:$E$8))))"
     )
@@ -648,14 +648,16 @@ def test_products_are_written_as_the_author_writes_them(across: bool, tmp_path: 
     book.save(path)
     result = fill_file(path, {})
     cells = result.filling.cells["Attention"]
-    ours = [cells[cell] for cell in ([(13, 4), (40, 4)] if across else [(15, 4), (42, 4)])]
+    ours = [
+        cells[row][column] for row, column in ([(13, 4), (40, 4)] if across else [(15, 4), (42, 4)])
+    ]
     assert [(one.formula.partition("(")[0], one.array) for one in ours] == [
         ("MMULT", True),
         ("MMULT", False),
     ]
     (tmp_path / "out.xlsx").write_bytes(result.content)
     engine = IronCalc(tmp_path / "out.xlsx")
-    for (row, column), one in cells.items():
+    for row, column, one in ((row, *cell) for row, line in cells.items() for cell in line.items()):
         assert engine.value("Attention", row, column) == pytest.approx(one.value, rel=1e-12)
     assert as_she_writes("SUM(MMULT($C33:$G33,C$6:C$10))", frozenset({"SUMPRODUCT"})) == (
         "SUMPRODUCT($C33:$G33,TRANSPOSE(C$6:C$10))", True
@@ -707,11 +709,11 @@ def test_a_second_frame_of_a_matrix_refers_to_the_first(tmp_path: Path) -> None:
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
     check(book, out, X, frames=4)
     cells = book.filling.cells["Sheet"]
-    assert [at_row(cells[row, column].formula, row) for row, column in [(4, 11), (24, 12)]] == [
+    assert [at_row(cells[row][column].formula, row) for row, column in [(4, 11), (24, 12)]] == [
         "C14",
         "D24",
     ]
-    assert at_row(cells[24, 3].formula, 24) == "SUM(MMULT($C4:$G4,C$14:C$18))"
+    assert at_row(cells[24][3].formula, 24) == "SUM(MMULT($C4:$G4,C$14:C$18))"
 
 
 def test_in_python(tmp_path: Path) -> None:
@@ -902,4 +904,4 @@ def test_stored_values_of_formulas_that_read_blank_cells_say_nothing(tmp_path: P
     engine, (_, output) = IronCalc(tmp_path / "out.xlsx"), naive_attention(X, X, X)
     for i, j in np.ndindex(output.shape):
         assert engine.value("Attention", 42 + i, 3 + j) == pytest.approx(output[i, j], rel=1e-12)
-        assert book.filling.cells["Attention"][42 + i, 3 + j].value == pytest.approx(output[i, j])
+        assert book.filling.cells["Attention"][42 + i][3 + j].value == pytest.approx(output[i, j])

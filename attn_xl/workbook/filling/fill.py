@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -32,7 +32,7 @@ from attn_xl.tables.names import names_width
 from attn_xl.tables.own_names import FORMULA, WORDS
 from attn_xl.workbook.layout.layout import rows_alike
 from attn_xl.workbook.layout.page import Block, PlacedOperand
-from attn_xl.workbook.xlsx.splice import Filled
+from attn_xl.workbook.xlsx.splice import Filled, FilledCells, FilledRow
 
 from .groups import Assigned
 
@@ -56,8 +56,8 @@ class Filling:
         left: what was recognized but not assigned, in words.
     """
 
-    cells: dict[str, dict[tuple[int, int], Filled]] = field(default_factory=dict)
-    steps: tuple[str, dict[tuple[int, int], Filled]] | None = None
+    cells: dict[str, FilledCells] = field(default_factory=dict)
+    steps: tuple[str, FilledCells] | None = None
     frames: list[tuple[Group, Frame, int]] = field(default_factory=list)
     differs: list[str] = field(default_factory=list)
     closed: list[str] = field(default_factory=list)
@@ -66,7 +66,7 @@ class Filling:
     @property
     def count(self) -> int:
         """The number of cells filled on the author's sheets."""
-        return sum(map(len, self.cells.values()))
+        return sum(len(row) for rows in self.cells.values() for row in rows.values())
 
 
 def fill(drawn: DrawnBook, made: Assigned, anew: bool = False) -> Filling:
@@ -87,7 +87,7 @@ def fill(drawn: DrawnBook, made: Assigned, anew: bool = False) -> Filling:
         sentence = Sentence(drawn, group, graph, behind, anew, hers)
         _fill_group(sentence, filling)
         for tag in (tag for tag, own in made.labels if own == number):
-            filling.cells.setdefault(tag.sheet, {}).update(_labels(sentence, tag))
+            _write(filling.cells.setdefault(tag.sheet, {}), _labels(sentence, tag))
     if behind.cells and filling.count:
         filling.steps = behind.name, behind.cells
     _check_lost(made, filling)
@@ -104,7 +104,7 @@ class StepsSheet:
     """The sheet for the matrices that an author's sheets do not show, one below the other."""
 
     def __init__(self, name: str) -> None:
-        self.name, self.cells = name, dict[tuple[int, int], Filled]()
+        self.name, self.cells = name, FilledCells()
         self._next = 1
 
     def place(self, node: Node) -> Place:
@@ -115,12 +115,11 @@ class StepsSheet:
 
     def label(self, sentence: str, node: Node, place: Place) -> None:
         title = f"{node.name} = {node.words}" if node.words else node.name
-        self.cells[place.row - 2, 1] = Filled(f"{sentence}: {title}")
+        self.cells[place.row - 2] = {1: Filled(f"{sentence}: {title}")}
         if node.shape != (1, 1):
-            for n, text in enumerate(node.columns):
-                self.cells[place.row - 1, place.column + n] = Filled(text)
-            for n, text in enumerate(node.rows):
-                self.cells[place.row + n, 1] = Filled(text)
+            self.cells[place.row - 1] = dict(enumerate(map(Filled, node.columns), place.column))
+            for n, text in enumerate(node.rows, place.row):
+                self.cells[n] = {1: Filled(text)}
 
 
 class Sentence:
@@ -264,8 +263,7 @@ class Sentence:
         place = self.behind.place(node)
         self.frames[node] = [Frame(node.name, place, False, "no frame shows it")]
         self.behind.label(self.group.name, node, place)
-        for cell, filled in self.formulas(node, self.frames[node][0], np.ones(node.shape, bool)):
-            self.behind.cells[cell] = filled
+        _write(self.behind.cells, self.formulas(node, self.frames[node][0], np.ones(node.shape, bool)))
         return node
 
     def _softmax(self, node: Node) -> Node | None:
@@ -299,10 +297,9 @@ class Sentence:
             blocks[node] = Block(node, frame.place, name, "", True, True, True, turned=frame.turned)
         return blocks
 
-    def formulas(
-        self, node: Node, frame: Frame, wanted: np.ndarray
-    ) -> Iterator[tuple[tuple[int, int], Filled]]:
-        """The wanted cells of a matrix in a frame, each with its formula and its number."""
+    def formulas(self, node: Node, frame: Frame, wanted: np.ndarray) -> Iterator[tuple[int, FilledRow]]:
+        """The wanted cells of a matrix in a frame by rows of the sheet, each with its formula and its
+        number."""
         home, numbers = frame.place, self.shown.shown.get(node, node.values)
         clone: Node | None = None
         if frame is not self.frames[node][0]:
@@ -322,17 +319,20 @@ class Sentence:
         hers = self.hers.get(frame.step, frozenset())
         patterns: dict[object, list[tuple[str, bool]]] = {}
         for i, kind in enumerate(kinds):
-            if not wanted[i].any():
+            columns = np.flatnonzero(wanted[i]).tolist()
+            if not columns:
                 continue
-            if clone is not None and kind not in patterns:
+            if clone is None:
+                patterns[kind] = [("", False)] * node.shape[1]
+            elif kind not in patterns:
                 own = PlacedOperand(blocks, clone, home, i, {}, frame.turned)
                 patterns[kind] = [as_she_writes(own.formula(j), hers) for j in range(node.shape[1])]
-            values = numbers[i].tolist()
-            for j in np.flatnonzero(wanted[i]).tolist():
-                down, across = (j, i) if frame.turned else (i, j)
-                cell = home.row + down, home.column + across
-                formula, array = patterns[kind][j] if clone is not None else ("", False)
-                yield cell, Filled(values[j], formula, None, array)
+            values, pattern = numbers[i].tolist(), patterns[kind]
+            if frame.turned:
+                for j in columns:
+                    yield home.row + j, {home.column + i: Filled(values[j], *pattern[j])}
+            else:
+                yield home.row + i, {home.column + j: Filled(values[j], *pattern[j]) for j in columns}
 
 
 _OF_ROWS = re.compile(r"SUMPRODUCT\(([^(),]+),([^(),]+)\)")
@@ -418,6 +418,11 @@ def gap(a: Place, b: Place) -> int:
     return across + max(b.row - a.last_row, a.row - b.last_row, 0)
 
 
+def _write(cells: FilledCells, rows: Iterable[tuple[int, FilledRow]]) -> None:
+    for row, line in rows:
+        cells.setdefault(row, {}).update(line)
+
+
 def _fill_group(sentence: Sentence, filling: Filling) -> None:
     for node, frames in list(sentence.frames.items()):
         for frame in frames:
@@ -426,18 +431,17 @@ def _fill_group(sentence: Sentence, filling: Filling) -> None:
             sheet = sentence.sheets[frame.place.sheet]
             blank = sentence.blank(frame)
             cells = filling.cells.setdefault(sheet.name, {})
-            before = len(cells)
             closed = _closed(sheet, frame.place) if blank.any() else ""
             if closed:
                 filling.closed.append(f"{frame.where}: {frame.step} is not filled in: {closed}.")
             else:
-                cells.update(sentence.formulas(node, frame, blank))
-            filling.frames.append((sentence.group, frame, len(cells) - before))
+                _write(cells, sentence.formulas(node, frame, blank))
+            filling.frames.append((sentence.group, frame, 0 if closed else int(blank.sum())))
             if not sentence.anew:
                 filling.differs += _differences(sentence, node, frame, sheet)
 
 
-def _labels(sentence: Sentence, tag: Title) -> Iterator[tuple[tuple[int, int], Filled]]:
+def _labels(sentence: Sentence, tag: Title) -> Iterator[tuple[int, FilledRow]]:
     """The cells of a tag for words, dimensions or a formula. Labels refer to those of the input, if it
     has some.
 
@@ -456,7 +460,7 @@ def _labels(sentence: Sentence, tag: Title) -> Iterator[tuple[tuple[int, int], F
                 "{{ formula | Scores }}."
             )
         node = sentence.graph[step]
-        yield (tag.row, tag.column), Filled(f"{node.name} = {node.words}")
+        yield tag.row, {tag.column: Filled(f"{node.name} = {node.words}")}
         return
     of_words, across = tag.step == WORDS, group.words_in == "columns"
     texts = group.table.rows if of_words else group.table.columns
@@ -472,7 +476,8 @@ def _labels(sentence: Sentence, tag: Title) -> Iterator[tuple[tuple[int, int], F
             place.row - 1, place.column + n)  # fmt: skip
         there = own.values.get(label) == text and label != cell
         where = "" if own.name == sheet.name else f"{quoted(own.name)}!"
-        yield cell, Filled(text, f"{where}{address(*label)}" if there else "")
+        formula = f"{where}{address(*label)}" if there else ""
+        yield cell[0], {cell[1]: Filled(text, formula)}
 
 
 def _closed(sheet: DrawnSheet, place: Place) -> str:
@@ -508,8 +513,8 @@ def _differences(sentence: Sentence, node: Node, frame: Frame, sheet: DrawnSheet
         cell, i, j = kind[0]
         wanted = np.zeros(node.shape, bool)
         wanted[i, j] = True
-        ((_, shown),) = sentence.formulas(node, frame, wanted)
-        formula = at_row(shown.formula, cell[0])
+        ((_, line),) = sentence.formulas(node, frame, wanted)
+        formula = at_row(line[cell[1]].formula, cell[0])
         where = f"{quoted(sheet.name)}!{address(*cell)}"
         more = (
             f" {len(kind)} cells of {frame.step} differ so."

@@ -4,7 +4,7 @@ workbook."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -30,7 +30,7 @@ from attn_xl.tables.roles import WordsIn
 from attn_xl.tables.survey import Tables
 from attn_xl.workbook.xlsx.moved import Both, Moves, moved, without_values
 from attn_xl.workbook.xlsx.repeated import repeated
-from attn_xl.workbook.xlsx.splice import Filled
+from attn_xl.workbook.xlsx.splice import Filled, FilledCells
 
 from .groups import Assigned, Compute, assigned, plain_exponentials
 
@@ -54,21 +54,19 @@ class Grown:
 
     drawn: DrawnBook
     made: Assigned
-    cells: dict[str, dict[Cell, Filled]] = field(default_factory=dict)
+    cells: dict[str, FilledCells] = field(default_factory=dict)
     styles: dict[str, dict[Cell, int]] = field(default_factory=dict)
     labels: dict[tuple[int, tuple[str, ...]], tuple[str, int, int, Cell]] = field(default_factory=dict)
 
-    def with_formulas(
-        self, formulas: Mapping[str, Mapping[Cell, Filled]]
-    ) -> dict[str, dict[Cell, Filled]]:
+    def with_formulas(self, formulas: Mapping[str, FilledCells]) -> dict[str, FilledCells]:
         """Everything to write, by sheet, with its look."""
-        written = {}
+        written: dict[str, FilledCells] = {}
         for sheet in self.drawn.sheets:
-            styles = self.styles.get(sheet.name, {})
-            cells = {**self.cells.get(sheet.name, {}), **formulas.get(sheet.name, {})}
-            written[sheet.name] = {
-                cell: replace(filled, style=styles.get(cell)) for cell, filled in cells.items()
-            }
+            styles, cells = self.styles.get(sheet.name, {}), written.setdefault(sheet.name, {})
+            for part in (self.cells.get(sheet.name, {}), formulas.get(sheet.name, {})):
+                for row, line in part.items():
+                    styled = {c: one._replace(style=styles.get((row, c))) for c, one in line.items()}
+                    cells.setdefault(row, {}).update(styled)
         return written
 
 
@@ -158,8 +156,9 @@ def grown(
         for frame, table in [(group.input, group.table), *group.weights.values()]:
             cells = result.cells.setdefault(frame.place.sheet, {})
             values = table.values.T if frame.turned else table.values
-            for (row, column), value in _grid(frame.place, values):
-                cells[row, column] = Filled(float(value))
+            for row, line in enumerate(values.tolist(), frame.place.row):
+                own = cells.setdefault(row, {})
+                own.update(enumerate(map(Filled, map(float, line)), frame.place.column))
     return result
 
 
@@ -193,12 +192,6 @@ def _with_one_more(drawn: DrawnBook, made: Assigned, called: Mapping[str, str]) 
         step = (place.row - before[-1].row if before else bottom - top + 3), 0
         area = top, 1, top + step[0] - 1, max(column for _, column in [*sheet.styles, *sheet.values])
     return repeated(drawn, sheet, area, step)
-
-
-def _grid(place: Place, values: Iterable[Iterable[float]]) -> Iterator[tuple[Cell, float]]:
-    for r, line in enumerate(values):
-        for c, value in enumerate(line):
-            yield (place.row + r, place.column + c), value
 
 
 def _hold_places(drawn: DrawnBook, called: Mapping[str, str], tables: Tables) -> dict[str, str]:
@@ -413,8 +406,7 @@ def _relabel(
     cells = result.cells.setdefault(sheet, {})
     high, wide = rows.span(place.row, place.last_row), columns.span(place.column, place.last_column)
     for row in range(high[0], high[1] + 1):
-        for column in range(wide[0], wide[1] + 1):
-            cells[row, column] = BLANK
+        cells.setdefault(row, {}).update(dict.fromkeys(range(wide[0], wide[1] + 1), BLANK))
     page = pages[sheet]
     before = _labels_now(old, n, frame)
     after = _labels_now(result.made, n, frame) if n < len(result.made.groups) else ((), ())
@@ -439,7 +431,7 @@ def _relabel(
                 there, own, start, input_cell = known
                 at = _along(own, start + count, input_cell, *moves[there][:2])
                 formula = address(*at) if there == sheet else f"{quoted(there)}!{address(*at)}"
-            cells[cell] = Filled(text, formula)
+            cells.setdefault(cell[0], {})[cell[1]] = Filled(text, formula)
 
 
 def _along(axis: int, at: int, cell: Cell, rows: Moves, columns: Moves) -> Cell:

@@ -11,7 +11,7 @@ from attn_xl.errors import InputError
 from attn_xl.spreadsheets.addresses import Corners, address, parse_area
 from attn_xl.spreadsheets.drawn import ROW, DrawnBook, DrawnSheet, attribute, data_of
 
-from .splice import Filled, packed, spliced
+from .splice import Filled, FilledCells, packed, spliced
 
 _COL = re.compile(rb"<((?:\w+:)?)col\b[^>]*>")
 
@@ -24,7 +24,7 @@ def repeated(drawn: DrawnBook, sheet: DrawnSheet, area: Corners, step: tuple[int
     """
     down, across = step
     top, left, _, right = area
-    cells: dict[tuple[int, int], Filled] = {}
+    cells: FilledCells = {}
     for cell in _cells(sheet, area):
         there = cell[0] + down, cell[1] + across
         if there in sheet.values or there in sheet.formulas:
@@ -32,7 +32,7 @@ def repeated(drawn: DrawnBook, sheet: DrawnSheet, area: Corners, step: tuple[int
                 f"{drawn.path}, sheet {sheet.name!r}: the frames for one more sentence would begin at "
                 f"{address(top + down, left + across)}, but {address(*there)} is filled. Move that."
             )
-        cells[there] = _copy(sheet, cell, there)
+        cells.setdefault(there[0], {})[there[1]] = _copy(sheet, cell, there)
     content = spliced(drawn, {sheet.name: cells})
     xml = _part(content, drawn, sheet)
     start, end = data_of(xml)
@@ -58,7 +58,7 @@ def _copy(sheet: DrawnSheet, cell: tuple[int, int], there: tuple[int, int]) -> F
     if formula is not None and not formula.array:
         origin = address(formula.row, formula.column)
         text = Translator(f"={formula.text}", origin=origin).translate_formula(address(*there))
-        return Filled(None, text[1:], style)
+        return Filled(None, text[1:], style=style)
     value = sheet.values.get(cell)
     return Filled(value if isinstance(value, (str, int, float)) else None, style=style)
 

@@ -7,14 +7,14 @@ import io
 import re
 import zipfile
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import groupby
+from typing import NamedTuple
 
 import orjson
 
 from attn_xl.errors import InputError
-from attn_xl.records import record
 from attn_xl.spreadsheets.addresses import address, letters, parse_area, row_token, split_address
 from attn_xl.spreadsheets.drawn import CELL_START, ROW, DrawnBook, attribute, data_of
 from attn_xl.spreadsheets.ooxml import Package
@@ -27,24 +27,24 @@ _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 _SHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"
 
 
-@record(frozen=True)
-class Filled:
+class Filled(NamedTuple):
     """What a cell gets: a number or a text, and the formula that gives it; None leaves it blank.
 
     Attributes:
         formula: may have placeholders for row numbers, as `at_row` replaces them.
-        style: the number of another style for the cell; None keeps its own.
         array: whether it is an array formula, which Excel 2010 computes with Ctrl+Shift+Enter.
+        style: the number of another style for the cell; None keeps its own.
     """
 
     value: float | str | None
     formula: str = ""
-    style: int | None = None
     array: bool = False
+    style: int | None = None
 
 
-FilledCells = Mapping[tuple[int, int], Filled]
-"""By row and column, from 1."""
+FilledRow = dict[int, Filled]
+FilledCells = dict[int, FilledRow]
+"""By row and by column, from 1."""
 
 
 def spliced(
@@ -179,16 +179,13 @@ def _sheet(xml: bytes, cells: FilledCells, where: str) -> bytes:
     prefix = re.findall(rb"<(\w+:)?sheetData", xml)[0].decode()
     if b"<!--" in body or b"<![CDATA[" in body:
         raise InputError(f"{where}: its XML has comments. Save it once in a spreadsheet program.")
-    by_row: dict[int, dict[int, Filled]] = {}
-    for (row, column), cell in cells.items():
-        by_row.setdefault(row, {})[column] = cell
     columns = _styles_of_columns(xml[:start])
 
     def edited(row: int, found: re.Match[bytes] | None) -> bytes:
-        return _row(row, found, by_row[row], prefix, columns, where)
+        return _row(row, found, cells[row], prefix, columns, where)
 
     pieces: list[bytes] = []
-    waiting = sorted(by_row)
+    waiting = sorted(row for row in cells if cells[row])
     done = last = 0
     for found in ROW.finditer(body):
         number = int(attribute(found[2], b"r") or 0)
@@ -216,7 +213,8 @@ def _spanning(head: bytes, cells: FilledCells) -> bytes:
     area = parse_area(found[2].decode()) if found else None
     if found is None or area is None:
         return head
-    rows, columns = ({cell[axis] for cell in (*cells, area[1][:2], area[1][2:])} for axis in (0, 1))
+    top, left, bottom, right = area[1]
+    rows, columns = {top, bottom, *cells}, {left, right}.union(*cells.values())
     span = f"{address(min(rows), min(columns))}:{address(max(rows), max(columns))}"
     if parse_area(span) == area:
         return head
@@ -224,7 +222,7 @@ def _spanning(head: bytes, cells: FilledCells) -> bytes:
 
 
 def _row(
-    row: int, found: re.Match[bytes] | None, cells: Mapping[int, Filled], prefix: str,
+    row: int, found: re.Match[bytes] | None, cells: FilledRow, prefix: str,
     columns: Mapping[int, bytes], where: str,
 ) -> bytes:  # fmt: skip
     """A row with some cells filled in; the others keep their bytes.
@@ -249,21 +247,17 @@ def _row(
     offsets.append(len(inner))
     pieces, done = list[bytes](), 0
     for _, run in groupby(enumerate(sorted(cells)), lambda one: one[1] - one[0]):
-        filled = {column: cells[column] for _, column in run}
-        looks = tuple([
-            (
-                column,
-                cell.value.__class__ if cell.value is None or cell.value.__class__ is str else float,
-                cell.formula,
-                (styles[column] if column in styles else own or columns.get(column, b""))
-                if cell.style is None else b"%d" % cell.style if cell.style else b"",
-                cell.array,
-            )
-            for column, cell in filled.items()
-        ])  # fmt: skip
-        line = _pattern(prefix, looks).at(row) % tuple(_values(filled.values()))
-        pieces += [inner[done : offsets[bisect_left(places, min(filled))]], line]
-        done = offsets[bisect_right(places, max(filled))]
+        filled = [column for _, column in run]
+        values, formulas, arrays, chosen = zip(*map(cells.__getitem__, filled))
+        looks = [
+            styles.get(column, own or columns.get(column, b"")) if style is None
+            else b"%d" % style if style else b""
+            for column, style in zip(filled, chosen)
+        ]  # fmt: skip
+        cells_alike = tuple(zip(filled, map(type, values), formulas, looks, arrays))
+        line = _pattern(prefix, cells_alike).at(row) % tuple(_values(values))
+        pieces += [inner[done : offsets[bisect_left(places, filled[0])]], line]
+        done = offsets[bisect_right(places, filled[-1])]
     pieces.append(inner[done:])
     # The span is a hint, which a new cell may exceed.
     attributes = re.sub(rb'\s+spans="[^"]*"', b"", attributes)
@@ -272,11 +266,11 @@ def _row(
 
 
 @lru_cache(maxsize=64)
-def _pattern(p: str, looks: tuple[tuple[int, type, str, bytes, bool], ...]) -> RowPattern:
+def _pattern(p: str, cells: tuple[tuple[int, type, str, bytes, bool], ...]) -> RowPattern:
     """The XML of neighbouring cells: of each its column, what it holds, its formula and style, and
     whether it is an array formula."""
     parts = []
-    for column, kind, formula, style, array in looks:
+    for column, kind, formula, style, array in cells:
         place = f"{letters(column)}{row_token(0)}"
         start = f'<{p}c r="{place}"' + (f' s="{style.decode()}"' if style else "")
         reference = f' t="array" ref="{place}"' if array else ""
@@ -287,16 +281,17 @@ def _pattern(p: str, looks: tuple[tuple[int, type, str, bytes, bool], ...]) -> R
             )
         elif kind is str:
             parts.append(f'{start} t="str">{written}<{p}v>%b</{p}v></{p}c>')
-        elif kind is float:
-            parts.append(f"{start}>{written}<{p}v>%b</{p}v></{p}c>")
-        else:
+        elif kind is type(None):
             parts.append(f"{start}>{written}</{p}c>%.0b" if formula else f"{start}/>%.0b")
+        else:
+            parts.append(f"{start}>{written}<{p}v>%b</{p}v></{p}c>")
     return RowPattern("".join(parts))
 
 
-def _values(cells: Iterable[Filled]) -> list[bytes]:
+def _values(values: Sequence[float | str | None]) -> list[bytes]:
     """The values of cells as XML."""
-    values = [cell.value for cell in cells]
+    if {*map(type, values)} == {float}:
+        return orjson.dumps(values)[1:-1].split(b",")
     numbers = [0.0 if value is None or isinstance(value, str) else float(value) for value in values]
     written = orjson.dumps(numbers)[1:-1].split(b",")
     for n, value in enumerate(values):
