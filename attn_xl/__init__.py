@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 __version__ = "1.3.0"
 
 if TYPE_CHECKING:
+    from attn_xl.graph.given import given
     from attn_xl.graph.gradients import gradients
-    from attn_xl.graph.matrix import Matrix, given
-    from attn_xl.graph.node import Graph
+    from attn_xl.graph.graph import Graph
+    from attn_xl.graph.matrix import Matrix
     from attn_xl.models.attention import (
         Attending,
         compare,
@@ -43,9 +44,10 @@ _HOMES = {
     "errors": ("AttnXlError", "CallError", "InputError", "OutputError"),
     "views.explanation": ("Explanation", "explain"),
     "graph.gradients": ("gradients",),
-    "graph.node": ("Graph",),
+    "graph.graph": ("Graph",),
+    "graph.given": ("given",),
     "models.computation": ("Computation",),
-    "graph.matrix": ("Matrix", "given"),
+    "graph.matrix": ("Matrix",),
     "models.losses": ("cross_entropy", "mean_squared_error"),
     "models.softmax": ("softmax",),
     "settings": ("Formulas", "Settings"),

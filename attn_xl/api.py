@@ -9,7 +9,8 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attn_xl.graph.node import Graph, Node, Numbers
+from attn_xl.graph.graph import Graph
+from attn_xl.graph.matrix import Matrix, Numbers
 from attn_xl.models import build as models
 from attn_xl.models.computation import Computation, as_computation
 from attn_xl.models.learning import losses, trained
@@ -313,7 +314,7 @@ def fill(
 
 
 def write_workbook(
-    computation: Computation | Graph | Node,
+    computation: Computation | Graph | Matrix,
     path: str | os.PathLike[str],
     *,
     overwrite: bool = False,

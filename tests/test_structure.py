@@ -41,17 +41,14 @@ MODULES = {
 
 
 def folder_of(module: str) -> str:
-    """`graph` of `attn_xl.graph.node`; the module itself where it stands at the top."""
+    """`graph` of `attn_xl.graph.graph`; the module itself where it stands at the top."""
     return module.split(".")[1]
 
 
 @cache
 def imports(module: str) -> set[str]:
-    """The modules of the package that one of them imports when it runs."""
+    """The modules of the package that one of them imports, if only for types."""
     tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
-    for node in list(ast.walk(tree)):
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            node.body = []
     folder = module.rpartition(".")[0]
     found: set[str] = set()
     for node in ast.walk(tree):

@@ -6,25 +6,23 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import cast
 
 import numpy as np
 
 from .functions import with_texts
+from .graph import walk
 from .loops import Loop, follows, loop_turns
-from .matrix import Matrix
-from .node import MadeBy, Node, Numbers, created, walk
-from .operation import operation_of
+from .matrix import Matrix, Numbers, Operation, created, operation_of
 from .operations.selection import Previous
 from .step import Scope
 
 
 def copied(
     results: Sequence[Matrix],
-    inputs: Mapping[Node, Matrix],
+    inputs: Mapping[Matrix, Matrix],
     scope: Scope,
-    own: Iterable[Node] = (),
-) -> dict[Node, Matrix]:
+    own: Iterable[Matrix] = (),
+) -> dict[Matrix, Matrix]:
     """The same computation of `results` with other matrices in place of some, in a scope of its own.
 
     What does not depend on `inputs` is shared, not copied.
@@ -40,12 +38,12 @@ def copied(
     """
     nodes = walk(results)
     changed, turns = follows(results, inputs) | set(own), loop_turns(nodes)
-    copies: dict[Node, Matrix] = {**inputs}
+    copies: dict[Matrix, Matrix] = {**inputs}
     names: dict[str, str] = {}
     loops: dict[Loop, Loop] = {}
 
     def made_again(
-        node: Node, parents: tuple[Matrix, ...], values: Numbers, operation: MadeBy | None
+        node: Matrix, parents: tuple[Matrix, ...], values: Numbers, operation: Operation | None
     ) -> Matrix:
         part = node.part.around(scope)
         name = node.name
@@ -56,7 +54,7 @@ def copied(
             name = part.name(node.step.symbol) if node.step else f"{scope.name}.{name}"
             names[node.name] = name
         made = replace(
-            cast(Matrix, node),
+            node,
             values=values,
             parents=parents,
             operation=operation,
@@ -74,12 +72,12 @@ def copied(
         if node in turns:
             if (loop := turns[node]) is not None:
                 if changed.isdisjoint(loop.nodes):
-                    copies |= {one: cast(Matrix, one) for one in loop.nodes}
+                    copies |= {one: one for one in loop.nodes}
                 else:
                     loops[loop] = Loop(loop.reverse)
                     _copy_loop(loop, loops[loop], copies, made_again)
         elif node not in changed:
-            copies[node] = cast(Matrix, node)
+            copies[node] = node
         else:
             parents = tuple(copies[parent] for parent in node.parents)
             with np.errstate(all="ignore"):  # a node refuses infinities
@@ -94,7 +92,7 @@ def _renamed(text: str, names: Mapping[str, str]) -> str:
 
 
 def _copy_loop(
-    loop: Loop, again: Loop, copies: dict[Node, Matrix], made_again: Callable[..., Matrix]
+    loop: Loop, again: Loop, copies: dict[Matrix, Matrix], made_again: Callable[..., Matrix]
 ) -> None:
     """Add the copies of matrices that are computed together, row after row, in the loop `again`."""
     for node in loop.nodes:
@@ -140,7 +138,7 @@ class Replay:
         arrays = self._arrays
         arrays[place] = compute(*[arrays[operand] for operand in operands])
 
-    def _loop(self, loop: Loop, place: Mapping[Node, int]) -> None:
+    def _loop(self, loop: Loop, place: Mapping[Matrix, int]) -> None:
         outside = {node: self._arrays[place[node]] for node in loop.reads}
         for node, numbers in loop.recomputed(outside, {}, keep=True)[0].items():
             self._arrays[place[node]] = numbers

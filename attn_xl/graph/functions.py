@@ -62,7 +62,8 @@ from attn_xl.graph.operations.selection import (
 from attn_xl.text import OFF, ON
 
 from .extent import HIDES
-from .matrix import Matrix, constant, made
+from .matrix import Matrix, made
+from .operations.elementwise import constant
 
 
 def option(

@@ -13,11 +13,11 @@ from typing import cast
 from attn_xl.errors import CallError
 
 from .functions import column_sum, copy, row_sum
+from .given import check_matrices
+from .graph import walk
 from .loops import Loop, loop_turns
-from .matrix import Matrix, check_matrices, constant, number_in
-from .node import Node, walk
-from .operation import operation_of
-from .operations.elementwise import MULTIPLY
+from .matrix import Matrix, operation_of
+from .operations.elementwise import MULTIPLY, constant, number_in
 from .operations.selection import Gather, Placed, Previous, Repeated
 from .recurrence import recurrence
 from .step import Step
@@ -73,8 +73,8 @@ def gradients_from(
     Raises:
         CallError: if the loss was not computed from one of the matrices.
     """
-    nodes = [cast(Matrix, node) for node in walk([loss], _dependencies)]
-    leading, there = set[Node](of), set(nodes)
+    nodes = walk([loss], _dependencies)
+    leading, there = set[Matrix](of), set(nodes)
     for matrix in of:
         if matrix not in there:
             raise CallError(_no_gradient(loss, matrix))
@@ -118,16 +118,16 @@ class _Back:
 
     def __init__(
         self,
-        leading: set[Node],
-        parts: dict[Node, list[Matrix]],
-        wanted: set[Node],
+        leading: set[Matrix],
+        parts: dict[Matrix, list[Matrix]],
+        wanted: set[Matrix],
         rename: Callable[[Matrix], Matrix],
     ) -> None:
         self._leading, self._parts, self._wanted = leading, parts, wanted
         self._rename = rename
-        self.found: dict[Node, Matrix] = {}
+        self.found: dict[Matrix, Matrix] = {}
 
-    def through(self, node: Matrix, inside: Callable[[Node], bool] = lambda operand: True) -> None:
+    def through(self, node: Matrix, inside: Callable[[Matrix], bool] = lambda operand: True) -> None:
         """Add to the gradients of those operands of a matrix that are `inside`."""
         if node not in self._leading or (node not in self._parts and node not in self._wanted):
             return
@@ -136,7 +136,7 @@ class _Back:
         self.found[node] = self._rename(_named(d, node)) if named else d
         self._to_operands(node, inside)
 
-    def _to_operands(self, node: Matrix, inside: Callable[[Node], bool]) -> None:
+    def _to_operands(self, node: Matrix, inside: Callable[[Matrix], bool]) -> None:
         for number, operand in enumerate(_dependencies(node)):
             if operand not in self._leading or not inside(operand) or node not in self.found:
                 continue
@@ -144,7 +144,7 @@ class _Back:
             if node.rules is not None:
                 part: Matrix | None = node.rules[operand](node, d)
             else:
-                operands = cast("tuple[Matrix, ...]", node.parents)
+                operands = node.parents
                 part = operation_of(node).gradient(number, node, d, *operands)
             if part is not None:
                 self._parts.setdefault(operand, []).append(_summed_to(operand, part))
@@ -155,7 +155,7 @@ class _Back:
 
         Source: Werbos, "Backpropagation Through Time" (1990).
         """
-        nodes = [cast(Matrix, node) for node in loop.nodes]
+        nodes = loop.nodes
         before = [node for node in nodes if isinstance(node.operation, Previous)]
         direct = {n: _total(n, parts) for n in nodes if (parts := self._parts.pop(n, []))}
 
@@ -191,11 +191,11 @@ class _Back:
                 self._parts.setdefault(start, []).append(part)
 
 
-def _dependencies(node: Node) -> tuple[Node, ...]:
+def _dependencies(node: Matrix) -> tuple[Matrix, ...]:
     return tuple(node.rules) if node.rules is not None else node.parents
 
 
-def _summed_to(operand: Node, part: Matrix) -> Matrix:
+def _summed_to(operand: Matrix, part: Matrix) -> Matrix:
     """The gradient of a single row, a single column or one number that was repeated."""
     if operand.shape[1] == 1 < part.shape[1]:
         part = row_sum(part)
@@ -204,13 +204,13 @@ def _summed_to(operand: Node, part: Matrix) -> Matrix:
     return part
 
 
-def _total(node: Node, parts: list[Matrix]) -> Matrix:
+def _total(node: Matrix, parts: list[Matrix]) -> Matrix:
     """The sum of the parts that several uses of a matrix add to its gradient, in its shape."""
     total = constant(0)
     for number, part in enumerate(_side_by_side(parts[::-1])):
         factors = part.parents if part.operation is MULTIPLY and not part.name else ()
-        if number and factors and number_in(cast(Matrix, factors[0])) == -1:
-            total = total - cast(Matrix, factors[1])
+        if number and factors and number_in(factors[0]) == -1:
+            total = total - factors[1]
         else:
             total = total + part if number else part
     if total.shape != node.shape:
@@ -230,13 +230,13 @@ def _side_by_side(parts: list[Matrix]) -> list[Matrix]:
         return parts
     ordered = sorted(placed, key=lambda part: cast(Placed, part.operation).starts)
     starts = tuple(start for part in ordered for start in cast(Placed, part.operation).starts)
-    operands = [cast(Matrix, operand) for part in ordered for operand in part.parents]
+    operands = [operand for part in ordered for operand in part.parents]
     first = ordered[0]
     together = Placed(starts, first.shape[1]).of(*operands, rows=first.rows, columns=first.columns)
     return [together, *(part for part in parts if part not in placed)]
 
 
-def _named(d: Matrix, node: Node) -> Matrix:
+def _named(d: Matrix, node: Matrix) -> Matrix:
     """The gradient of a named matrix, under its own name."""
     if d.name or d.scalar or d.operation is None:
         d = copy(d)
@@ -259,7 +259,7 @@ _PASSED = Step(
 )
 
 
-def passed_step(state: Node) -> Step:
+def passed_step(state: Matrix) -> Step:
     """The step that passes the gradient of a state of a recurrence from each row to the row before."""
     step = gradient_step(state)
     symbol = step.symbol[1:]
@@ -274,7 +274,7 @@ def passed_step(state: Node) -> Step:
     )
 
 
-def gradient_step(node: Node) -> Step:
+def gradient_step(node: Matrix) -> Step:
     """The step that is the gradient of a named matrix."""
     symbol = node.step.symbol if node.step else node.name
     asked = _OF_WEIGHTS if node.role == "weight" else _OF_VALUES

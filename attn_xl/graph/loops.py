@@ -9,8 +9,9 @@ import numpy as np
 
 from attn_xl.records import record
 
-from .node import MadeBy, Node, Numbers, walk
-from .operation import Reads, operation_of
+from .graph import walk
+from .matrix import Matrix, Numbers, Operation, operation_of
+from .terms import Reads
 
 
 class Loop:
@@ -24,21 +25,25 @@ class Loop:
 
     def __init__(self, reverse: bool = False) -> None:
         self.reverse = reverse
-        self.nodes: tuple[Node, ...] = ()
-        self.states: tuple[Node, ...] = ()
+        self.nodes: tuple[Matrix, ...] = ()
+        self.states: tuple[Matrix, ...] = ()
 
     @property
-    def reads(self) -> set[Node]:
+    def reads(self) -> set[Matrix]:
         """The matrices outside the loop that it reads."""
         return {parent for node in self.nodes for parent in node.parents} - {*self.nodes}
 
-    def numbers(self) -> dict[Node, Numbers]:
+    def numbers(self) -> dict[Matrix, Numbers]:
         """The numbers of all nodes, from those of the matrices outside."""
         return self.recomputed({node: node.values for node in self.reads}, {}, keep=True)[0]
 
     def recomputed(
-        self, outside: Mapping[Node, Numbers], entered: Mapping[Node, Entered], *, keep: bool = False
-    ) -> tuple[dict[Node, Numbers], dict[Node, Numbers]]:
+        self,
+        outside: Mapping[Matrix, Numbers],
+        entered: Mapping[Matrix, Entered],
+        *,
+        keep: bool = False,
+    ) -> tuple[dict[Matrix, Numbers], dict[Matrix, Numbers]]:
         """As in `Recomputed`: what every row gives and shows, given what the matrices outside show;
         with `keep`, infinite numbers are kept."""
         expected = {node: np.empty(node.shape) for node in self.nodes}
@@ -68,7 +73,7 @@ class Loop:
         return expected, shown
 
 
-class Looping(MadeBy):
+class Looping(Operation):
     """What an operation has that refers to another row of its own result.
 
     Attributes:
@@ -78,10 +83,10 @@ class Looping(MadeBy):
     loop: Loop
 
 
-def loop_turns(nodes: Sequence[Node]) -> dict[Node, Loop | None]:
+def loop_turns(nodes: Sequence[Matrix]) -> dict[Matrix, Loop | None]:
     """For each node of a loop among `nodes`, in their order, None; for its last node, the loop: all
     that it reads comes before, and all that reads it after."""
-    found: dict[Node, Loop | None] = {}
+    found: dict[Matrix, Loop | None] = {}
     for loop in loops_in(nodes):
         inside = {*loop.nodes}
         last = [node for node in nodes if node in inside][-1]
@@ -89,7 +94,7 @@ def loop_turns(nodes: Sequence[Node]) -> dict[Node, Loop | None]:
     return found
 
 
-def loops_in(nodes: Iterable[Node]) -> list[Loop]:
+def loops_in(nodes: Iterable[Matrix]) -> list[Loop]:
     """The loops among some matrices."""
     found: dict[Loop, None] = {}
     for node in nodes:
@@ -120,19 +125,19 @@ class Recomputed:
         shown: the same, with the entered numbers in their cells.
     """
 
-    expected: dict[Node, Numbers]
-    shown: dict[Node, Numbers]
+    expected: dict[Matrix, Numbers]
+    shown: dict[Matrix, Numbers]
 
 
-def recompute(results: Iterable[Node], entered: Mapping[Node, Entered]) -> Recomputed:
+def recompute(results: Iterable[Matrix], entered: Mapping[Matrix, Entered]) -> Recomputed:
     """The numbers of every node that leads to `results` after some cells have changed.
 
     NaN stands for a missing number: a blank, a number that depends on one, or a number that cannot be
     computed, such as a division by 0.
     """
-    expected: dict[Node, Numbers] = {}
-    shown: dict[Node, Numbers] = {}
-    changed: set[Node] = set()
+    expected: dict[Matrix, Numbers] = {}
+    shown: dict[Matrix, Numbers] = {}
+    changed: set[Matrix] = set()
     nodes = walk(results)
     turns = loop_turns(nodes)
     with np.errstate(all="ignore"):
@@ -159,7 +164,7 @@ def recompute(results: Iterable[Node], entered: Mapping[Node, Entered]) -> Recom
     return Recomputed(expected, shown)
 
 
-def follows(results: Iterable[Node], changed: Iterable[Node]) -> set[Node]:
+def follows(results: Iterable[Matrix], changed: Iterable[Matrix]) -> set[Matrix]:
     """The nodes that lead to `results` and depend on one of `changed`."""
     dependents, before = set(changed), 0
     nodes = walk(results)

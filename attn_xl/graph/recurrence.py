@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from .graph import walk
 from .loops import Loop
-from .matrix import Matrix, constant, shapes_only
-from .node import Node, walk
-from .operation import Reads, operation_of
+from .matrix import Matrix, operation_of, shapes_only
+from .operations.elementwise import constant
 from .operations.selection import Previous, Repeated, shifted_rows
+from .terms import Reads
 
 
 def recurrence(
@@ -104,7 +105,7 @@ def _previous(start: Matrix, rows: Sequence[str], operation: Previous) -> Matrix
     )  # fmt: skip
 
 
-def _check_by_row(node: Node, looping: set[Node]) -> None:
+def _check_by_row(node: Matrix, looping: set[Matrix]) -> None:
     """Refuse a step that reads other rows of the loop than its own."""
     operation = operation_of(node)
     for number, parent in enumerate(node.parents):

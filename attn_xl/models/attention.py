@@ -25,7 +25,8 @@ from attn_xl.graph.functions import (
     when,
     width,
 )
-from attn_xl.graph.matrix import Matrix, check_matrices
+from attn_xl.graph.given import check_matrices
+from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.step import WHOLE, Part, Scope, Step
 from attn_xl.records import record
 from attn_xl.settings import COMPARE

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import cast
 
 from attn_xl.errors import InputError, MissingWeightsError, NotFinite
 from attn_xl.graph.extent import HIDES
+from attn_xl.graph.graph import Graph, walk
 from attn_xl.graph.loops import loops_in
 from attn_xl.graph.matrix import Matrix, foresees, shapes_only
-from attn_xl.graph.node import Graph, walk
 from attn_xl.graph.step import WHOLE, Scope
 from attn_xl.settings import (
     BATCH,
@@ -167,7 +166,7 @@ def _batch(graphs: Mapping[str, Graph]) -> dict[str, Matrix]:
     from .losses import mean_loss
 
     loss = mean_loss(losses, WHOLE.within(Scope(BATCH, "batch")), BATCH)
-    parents = (cast(Matrix, parent) for parent in loss.parents)
+    parents = (parent for parent in loss.parents)
     return {matrix.name: matrix for matrix in (*parents, loss)}
 
 
@@ -175,7 +174,7 @@ def _enters(x: Matrix, end: Matrix) -> Matrix:
     """What the final vectors of a sentence are computed from with formulas: its words, or what layers
     that are not written give."""
     entered = [node for node in walk([end]) if node.is_step(steps.ENTERED)]
-    return cast(Matrix, entered[-1]) if entered else x
+    return entered[-1] if entered else x
 
 
 def _about(tables: Tables, settings: Settings, graphs: Mapping[str, Graph]) -> str:

@@ -19,8 +19,9 @@ from attn_xl.graph.functions import (
     sqrt,
 )
 from attn_xl.graph.gradients import gradients
-from attn_xl.graph.matrix import Matrix, constant
-from attn_xl.graph.node import Graph
+from attn_xl.graph.graph import Graph
+from attn_xl.graph.matrix import Matrix
+from attn_xl.graph.operations.elementwise import constant
 from attn_xl.graph.step import WHOLE, Part, Scope
 from attn_xl.settings import ATTENTION, INFLUENCES, RECURRENT, Backbone, Model, Norm, Settings
 from attn_xl.tables.survey import Tables

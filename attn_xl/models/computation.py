@@ -8,9 +8,8 @@ from difflib import get_close_matches
 from typing import Literal, overload
 
 from attn_xl.errors import CallError, nearest, wrong_type
-from attn_xl.graph.matrix import Matrix
-from attn_xl.graph.node import Graph, Node, referred_to
-from attn_xl.graph.operation import operation_of
+from attn_xl.graph.graph import Graph, referred_to
+from attn_xl.graph.matrix import Matrix, operation_of
 from attn_xl.graph.operations.products import Product, Transpose
 from attn_xl.graph.operations.reductions import Width
 from attn_xl.labelled import first_and_last
@@ -63,7 +62,7 @@ class Computation(Mapping[str, Graph]):
     @overload
     def __getitem__(self, name: str) -> Graph: ...
 
-    def __getitem__(self, name: str) -> Graph | Node:
+    def __getitem__(self, name: str) -> Graph | Matrix:
         if name in self.graphs:
             return self.graphs[name]
         known = {**self.comparison, **self.plane}
@@ -111,10 +110,10 @@ class Computation(Mapping[str, Graph]):
     def __len__(self) -> int:
         return len(self.graphs)
 
-    def shared(self) -> set[Node]:
+    def shared(self) -> set[Matrix]:
         """The matrices that several sentences share, such as weights."""
-        seen: set[Node] = set()
-        several: set[Node] = set()
+        seen: set[Matrix] = set()
+        several: set[Matrix] = set()
         for graph in self.graphs.values():
             for node in graph.values():
                 (several if node in seen else seen).add(node)
@@ -127,14 +126,14 @@ def sentence_of(graph: Graph) -> tuple[str, ...]:
     return next((node.rows for node in nodes if node.name == "Input"), nodes[0].rows)
 
 
-def as_computation(what: Computation | Graph | Node) -> Computation:
+def as_computation(what: Computation | Graph | Matrix) -> Computation:
     """The computation itself, or a computation of one sentence for a graph or a matrix from a model. A
     matrix without a name becomes `Result`.
 
     Raises:
         WrongTypeError: for anything else.
     """
-    if not isinstance(what, (Computation, Graph, Node)):
+    if not isinstance(what, (Computation, Graph, Matrix)):
         raise wrong_type(
             "the computation",
             what,
@@ -195,10 +194,10 @@ def _listed(places: list[str]) -> str:
     return " and ".join([", ".join(places[:-1]), places[-1]] if len(places) > 1 else places)
 
 
-def _results(graph: Graph) -> Sequence[tuple[Node, Node]]:
+def _results(graph: Graph) -> Sequence[tuple[Matrix, Matrix]]:
     """The result and the weights of each attention; without attention, the last step twice."""
     nodes = [node for node in graph.values() if not node.helper and not node.scalar]
-    readers: dict[Node, list[Node]] = {}
+    readers: dict[Matrix, list[Matrix]] = {}
     """By the matrix that they read first, in the order they were computed."""
     for node in nodes:
         if not node.texts and (first := next(referred_to(node), None)) is not None:
@@ -207,7 +206,7 @@ def _results(graph: Graph) -> Sequence[tuple[Node, Node]]:
     for weights in nodes:
         if weights.role != "attention" or any(scope.again for scope in weights.part.scopes):
             continue  # each new word repeats the formula of the words before it
-        result: Node | None = weights
+        result: Matrix | None = weights
         while result is not None and not _is_product(result):
             result = next(
                 (
@@ -223,7 +222,7 @@ def _results(graph: Graph) -> Sequence[tuple[Node, Node]]:
     return found or [(node, node) for node in made[-1:]]
 
 
-def _is_product(node: Node) -> bool:
+def _is_product(node: Matrix) -> bool:
     """Whether it is a product of matrices, perhaps times a switch."""
     inner = node.parents[0] if node.parents and not node.parents[0].name else node
     return isinstance(node.operation, Product) or isinstance(inner.operation, Product)
@@ -240,11 +239,11 @@ class _FormulaComposer:
         self._where = where
         self._steps = 0
 
-    def name(self, node: Node) -> str:
+    def name(self, node: Matrix) -> str:
         """A matrix's name without its layer and head."""
         return node.base_name
 
-    def words(self, node: Node) -> str:
+    def words(self, node: Matrix) -> str:
         """The formula of a matrix, down to given matrices and to those that are matched."""
         first = next(referred_to(node), None)
         has_helpers = first is not None and first.helper and not first.scalar and not first.unnamed
@@ -255,14 +254,14 @@ class _FormulaComposer:
             return node.words.replace(inner.name, self.words_or_name(inner))
         return self.unfolded(node, follow=True)
 
-    def words_or_name(self, node: Node) -> str:
+    def words_or_name(self, node: Matrix) -> str:
         """The text for a matrix in the main line of the formula."""
         self._steps += 1
         if node.operation is None or node.scalar or self._steps > MOST_STEPS:
             return self.name(node)
         return self.words(node)
 
-    def unfolded(self, node: Node, *, follow: bool) -> str:
+    def unfolded(self, node: Matrix, *, follow: bool) -> str:
         """The words of a matrix's own operation, with those of its first operand substituted (`follow`)
         unless that is matched with another."""
         operation = operation_of(node)
@@ -271,7 +270,7 @@ class _FormulaComposer:
         parents = enumerate(node.parents)
         return operation.words(*(self.operand(p, follow=follow and i == 0) for i, p in parents))
 
-    def operand(self, node: Node, *, follow: bool) -> str:
+    def operand(self, node: Matrix, *, follow: bool) -> str:
         """The text for an operand: its name or its formula."""
         if not node.name:
             return self.unfolded(node, follow=follow)

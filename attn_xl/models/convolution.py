@@ -11,7 +11,8 @@ import numpy as np
 
 from attn_xl.errors import InputError
 from attn_xl.graph.functions import activation, column_maximum, gather, shifted
-from attn_xl.graph.matrix import Matrix, given_step
+from attn_xl.graph.given import given_step
+from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.step import WHOLE
 from attn_xl.models import steps
 from attn_xl.text import count

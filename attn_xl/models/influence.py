@@ -11,9 +11,10 @@ import numpy as np
 
 from attn_xl.errors import InputError
 from attn_xl.graph.functions import block_norms
+from attn_xl.graph.given import given_step
 from attn_xl.graph.gradients import gradients_from
-from attn_xl.graph.matrix import Matrix, given_step, shapes_only
-from attn_xl.graph.node import walk
+from attn_xl.graph.graph import walk
+from attn_xl.graph.matrix import Matrix, shapes_only
 from attn_xl.graph.step import WHOLE, Part, Scope
 from attn_xl.text import shortened
 

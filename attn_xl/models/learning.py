@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import cast
 
 import numpy as np
 
@@ -30,8 +29,9 @@ from attn_xl.graph.functions import (
     sqrt,
 )
 from attn_xl.graph.gradients import gradients
-from attn_xl.graph.matrix import Matrix, constant, foresees
-from attn_xl.graph.node import Graph, Node, Numbers, created, walk
+from attn_xl.graph.graph import Graph, walk
+from attn_xl.graph.matrix import Matrix, Numbers, created, foresees
+from attn_xl.graph.operations.elementwise import constant
 from attn_xl.graph.step import Scope, Step
 from attn_xl.models import recipes, steps
 from attn_xl.models.steps import RIGHT
@@ -219,18 +219,18 @@ def not_learned(computation: Computation) -> dict[str, Table]:
     return {name: _table(name, node) for name, node in weights.items() if not _in_step(node)}
 
 
-def _weights_in(computation: Computation) -> dict[str, Node]:
+def _weights_in(computation: Computation) -> dict[str, Matrix]:
     (graph,) = computation.values()
     return {name: node for name, node in graph.items() if node.role == "weight"}
 
 
-def _in_step(node: Node) -> bool:
+def _in_step(node: Matrix) -> bool:
     return bool(node.part.scopes) and node.part.scopes[0].symbol in (
         steps.STEP.symbol, steps.LEARNED.symbol, steps.PLUS.symbol, steps.MINUS.symbol
     )  # fmt: skip
 
 
-def _table(name: str, node: Node) -> Table:
+def _table(name: str, node: Matrix) -> Table:
     """A table of weights; a single row has no label, since its sheet has its name."""
     labelled = (len(node.rows) > 1, True)
     return Table(name, node.values, node.rows, node.columns, labelled, "learned", name, 1, 1)
@@ -239,9 +239,7 @@ def _table(name: str, node: Node) -> Table:
 def _trained(loss: Matrix, settings: Settings, where: str) -> list[Matrix]:
     """The weights to learn."""
     found = {
-        node.name: node
-        for node in walk([loss])
-        if node.operation is None and node.role == "weight" and isinstance(node, Matrix)
+        node.name: node for node in walk([loss]) if node.operation is None and node.role == "weight"
     }
     if not found:
         raise InputError(
@@ -296,7 +294,7 @@ class _Learning:
         last = count + 1 if count <= live else count + 1 - live // 2
         results: list[Matrix] = []
         curves: list[list[Matrix | float]] = [[] for _ in self._curves]
-        self._first: dict[Node, Matrix] = {}
+        self._first: dict[Matrix, Matrix] = {}
         weights = [self._named(w, 1, w) for w in self._weights]
         moments: list[Moments] = [() for _ in weights]
         number = 1
@@ -342,7 +340,7 @@ class _Learning:
             marks.append(replace(mark, name=f"{steps.PLUS.name}.{steps.PLACE.symbol}.{w.name}"))
         losses = []
         for scope, sign in ((steps.PLUS, 1), (steps.MINUS, -1)):
-            nudged: dict[Node, Matrix] = {}
+            nudged: dict[Matrix, Matrix] = {}
             for w, mark in zip(self._weights, marks):
                 now, by = self._first[w], nudge * mark
                 step = steps.of_weights(steps.NUDGED, w.base_name, 1)
@@ -381,7 +379,7 @@ class _Learning:
 
     def _step(
         self, weights: Sequence[Matrix], moments: Sequence[Moments], number: int
-    ) -> tuple[dict[Node, Matrix], list[Matrix], list[Moments]]:
+    ) -> tuple[dict[Matrix, Matrix], list[Matrix], list[Moments]]:
         """One live step: its copies of all matrices, and the weights and moments after it."""
         copies = self._copy(weights, number, [*self._curves, *self._gradients, *self._more])
         powers = self._update.powers(number)
@@ -405,7 +403,7 @@ class _Learning:
 
     def _copy(
         self, weights: Sequence[Matrix], number: int, results: Sequence[Matrix]
-    ) -> dict[Node, Matrix]:
+    ) -> dict[Matrix, Matrix]:
         with self._finite(number) if number > 1 else nullcontext():  # no rate helps before step 1
             return copied(results, dict(zip(self._weights, weights)), self._scope(number), self._own)
 
@@ -533,22 +531,19 @@ def _curve(points: Sequence[Matrix | float], step: Step) -> Matrix:
     labels = list(map(str, range(len(points))))
     numbers = {label: point for label, point in zip(labels, points) if not isinstance(point, Matrix)}
     column = (COLUMNS[step.symbol],)
-    kept = None
+    places: Iterator[tuple[Matrix, int]] = iter(())
     if numbers:
         kept = Matrix(np.array([[number] for number in numbers.values()]), tuple(numbers), column)
         symbol = f"{steps.KEPT.symbol}{step.symbol}"
         kept = kept.as_step(replace(steps.KEPT, symbol=symbol), sheet=steps.KEPT.symbol)
-    places = itertools.count()
-    picks = [
-        (point, 0) if isinstance(point, Matrix) else (cast(Matrix, kept), next(places))
-        for point in points
-    ]
+        places = zip(itertools.repeat(kept), itertools.count())
+    picks = [(point, 0) if isinstance(point, Matrix) else next(places) for point in points]
     curve = replace(gather(picks, labels), columns=column)
     return curve.described(f"the {step.symbol} of every step").as_step(step, sheet=CURVES)
 
 
 def _certainty(loss: Matrix) -> list[Matrix]:
     """The mean probability of the right answers, (1, 1), if the loss is of probabilities."""
-    rights = [node for node in walk([loss]) if node.is_step(RIGHT) and isinstance(node, Matrix)]
+    rights = [node for node in walk([loss]) if node.is_step(RIGHT)]
     mean = [replace(column_mean(rights), columns=(COLUMNS[steps.CERTAINTY.symbol],))] if rights else []
     return [one.as_step(steps.CERTAINTY.by(recipes.MEAN_OF_ALL)) for one in mean]

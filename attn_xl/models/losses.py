@@ -17,8 +17,8 @@ from attn_xl.graph.functions import (
     texts,
     width,
 )
-from attn_xl.graph.matrix import Matrix, check_matrices, given_step
-from attn_xl.graph.node import inside
+from attn_xl.graph.given import check_matrices, given_step
+from attn_xl.graph.matrix import Matrix, inside
 from attn_xl.graph.step import WHOLE, Part, Step
 from attn_xl.settings import LABELS
 from attn_xl.tables.survey import Table, Tables

@@ -11,7 +11,8 @@ import numpy as np
 from attn_xl.errors import CallError, InputError, nearest
 from attn_xl.graph.extent import HIDES
 from attn_xl.graph.functions import option, switch
-from attn_xl.graph.matrix import Matrix, given_step
+from attn_xl.graph.given import given_step
+from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.step import WHOLE, Part, Step
 from attn_xl.settings import CELLS, OPTIONS, OVERVIEW, Normalize, Settings
 from attn_xl.tables.survey import Table, Tables

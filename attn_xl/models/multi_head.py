@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from attn_xl.errors import InputError
 from attn_xl.graph.functions import columns, concat
-from attn_xl.graph.matrix import Matrix, given_step
+from attn_xl.graph.given import given_step
+from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.step import WHOLE, Part, Step
 
 from . import recipes, steps

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from attn_xl.errors import CallError, nearest
 from attn_xl.graph.functions import gather
-from attn_xl.graph.matrix import Matrix, given_step
+from attn_xl.graph.given import given_step
+from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.step import WHOLE, Part, Scope, Step
 from attn_xl.models import steps
 from attn_xl.records import record

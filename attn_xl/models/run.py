@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attn_xl.errors import CallError, nearest
 from attn_xl.graph.functions import option
-from attn_xl.graph.matrix import Matrix, given_step
-from attn_xl.graph.node import inside
+from attn_xl.graph.given import given_step
+from attn_xl.graph.matrix import Matrix, inside
 from attn_xl.graph.step import WHOLE, Part, Scope
 from attn_xl.settings import (
     ATTENTION,

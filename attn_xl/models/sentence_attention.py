@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from attn_xl.errors import CallError, InputError
 from attn_xl.graph.functions import concat
-from attn_xl.graph.matrix import Matrix, given_step
+from attn_xl.graph.given import given_step
+from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.step import WHOLE, Part
 from attn_xl.settings import (
     Normalize,

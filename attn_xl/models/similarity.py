@@ -20,8 +20,9 @@ from attn_xl.graph.functions import (
     row_sum,
     sqrt,
 )
-from attn_xl.graph.matrix import Matrix, given, given_step
-from attn_xl.graph.node import Graph, Numbers
+from attn_xl.graph.given import given, given_step
+from attn_xl.graph.graph import Graph
+from attn_xl.graph.matrix import Matrix, Numbers
 from attn_xl.graph.step import Part, Scope
 from attn_xl.settings import COMPARE
 from attn_xl.tables.survey import Table

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from attn_xl.graph.functions import exp, row_dot, row_maximum, row_sum
-from attn_xl.graph.matrix import Matrix, check_matrices
-from attn_xl.graph.node import Node
+from attn_xl.graph.given import check_matrices
+from attn_xl.graph.matrix import Matrix
 
 from . import steps
 
@@ -58,14 +56,14 @@ def softmax_parts(weights: Matrix) -> tuple[Matrix, Matrix, Matrix] | tuple[()]:
     if x is None or x is weights.parents[0].parents[0]:
         return ()
     _, maximum = weights.parents[0].parents[0].parents
-    return x, cast(Matrix, maximum), cast(Matrix, weights.parents[1])
+    return x, maximum, weights.parents[1]
 
 
-def softmax_scores(weights: Node) -> Matrix | None:
+def softmax_scores(weights: Matrix) -> Matrix | None:
     """The scores (n, m) of which a matrix is the softmax; None if another function made it."""
     if weights.rules is None or not weights.parents[-1].is_step(steps.SUM):
         return None
     (x,) = weights.parents[0].parents
     if x.parents and x.parents[-1].is_step(steps.MAXIMUM):
         x = x.parents[0]
-    return cast(Matrix, x)
+    return x

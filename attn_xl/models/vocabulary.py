@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attn_xl.errors import InputError
-from attn_xl.graph.matrix import Matrix, foresees, given_step
-from attn_xl.graph.node import inside
+from attn_xl.graph.given import given_step
+from attn_xl.graph.matrix import Matrix, foresees, inside
 from attn_xl.graph.step import WHOLE, Part
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.text import count

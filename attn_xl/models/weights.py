@@ -10,8 +10,8 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from attn_xl.errors import InputError, MissingWeightsError
-from attn_xl.graph.matrix import Matrix, foresees, given_step
-from attn_xl.graph.node import inside
+from attn_xl.graph.given import given_step
+from attn_xl.graph.matrix import Matrix, foresees, inside
 from attn_xl.graph.step import WHOLE, Part, Step
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.tables.written import entered_name

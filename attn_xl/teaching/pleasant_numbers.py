@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from attn_xl.errors import CallError
-from attn_xl.graph.node import Numbers
+from attn_xl.graph.matrix import Numbers
 from attn_xl.models import steps
 from attn_xl.models.build import attend
 from attn_xl.settings import Settings

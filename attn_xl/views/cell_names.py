@@ -8,7 +8,7 @@ import re
 from typing import NamedTuple
 
 from attn_xl.errors import CallError, nearest
-from attn_xl.graph.node import Node
+from attn_xl.graph.matrix import Matrix
 from attn_xl.labelled import MOST_LISTED, unambiguous
 from attn_xl.models.computation import Computation
 from attn_xl.settings import OVERVIEW, SETTINGS
@@ -25,7 +25,7 @@ MOST_TITLES = 12
 class Element(NamedTuple):
     """One number of a matrix; row and column count from 0."""
 
-    node: Node
+    node: Matrix
     row: int
     column: int
 
@@ -50,7 +50,7 @@ class CellNames:
         self._labels: dict[tuple[str, ...], list[str]] = {}
         self._steps = Steps((*select(computation, (), sheet), *controls), computation)
 
-    def name(self, cell: Element, home: Node | None = None) -> str:
+    def name(self, cell: Element, home: Matrix | None = None) -> str:
         """`pets.Softmax[mouse, cat]`; without the sentence where it is that of `home`."""
         step = self.step(cell.node, home)
         if cell.node.scalar:
@@ -63,7 +63,7 @@ class CellNames:
             labels.append(self._all(cell.node.columns)[cell.column])
         return f"{step}[{', '.join(labels)}]"
 
-    def step(self, node: Node, home: Node | None = None) -> str:
+    def step(self, node: Matrix, home: Matrix | None = None) -> str:
         """`pets.Softmax`; without the sentence where it is that of `home`."""
         one = self._selected[node]
         same = home is not None and self._selected[home].sheet == one.sheet

@@ -9,9 +9,9 @@ from typing import Literal
 from weakref import finalize
 
 from attn_xl.errors import CallError, wrong_type
-from attn_xl.graph.matrix import Matrix
-from attn_xl.graph.node import Graph, Node, Numbers
-from attn_xl.graph.operation import ATOM, Said, Term, cells_of, operation_of
+from attn_xl.graph.graph import Graph
+from attn_xl.graph.matrix import Matrix, Numbers, cells_of, operation_of
+from attn_xl.graph.terms import ATOM, Said, Term
 from attn_xl.models.computation import Computation, as_computation
 from attn_xl.settings import Settings
 from attn_xl.workbook.layout.layout import Layout
@@ -102,12 +102,12 @@ class _Voice:
     def number(self, value: float, word: str) -> Said:
         return Said("")
 
-    def value(self, node: Node, row: int, column: int) -> float:
+    def value(self, node: Matrix, row: int, column: int) -> float:
         return float(node.values[row, column])
 
 
 class _Names(_Voice):
-    def __init__(self, names: CellNames, home: Node, most: int | None) -> None:
+    def __init__(self, names: CellNames, home: Matrix, most: int | None) -> None:
         self._names, self._home, self.most = names, home, most
 
     def cell(self, cell: Element) -> Said:
@@ -122,7 +122,7 @@ class _Numbers(_Voice):
         self,
         decimals: int | None,
         most: int | None,
-        others: Mapping[Node, Numbers] | None = None,
+        others: Mapping[Matrix, Numbers] | None = None,
     ) -> None:
         self._decimals, self.most = decimals, most
         self._others = others or {}
@@ -130,7 +130,7 @@ class _Numbers(_Voice):
     def cell(self, cell: Element) -> Said:
         return self.number(self.value(*cell), "")
 
-    def value(self, node: Node, row: int, column: int) -> float:
+    def value(self, node: Matrix, row: int, column: int) -> float:
         return float(self._others.get(node, node.values)[row, column])
 
     def number(self, value: float, word: str) -> Said:
@@ -142,7 +142,7 @@ class _Term(Term):
     """A matrix in the calculation of a cell of `home`: the voice writes its cells; if it has no name,
     their calculation replaces them."""
 
-    def __init__(self, node: Node, voice: _Voice, names: CellNames, home: Node) -> None:
+    def __init__(self, node: Matrix, voice: _Voice, names: CellNames, home: Matrix) -> None:
         self._node, self._voice, self._names, self._home = node, voice, names, home
         self.shape, self.rows, self.columns = node.shape, node.rows, node.columns
 
@@ -325,7 +325,7 @@ def layout_of(computation: Computation) -> Layout:
 def worked_with(
     cell: Element,
     names: CellNames,
-    numbers: Mapping[Node, Numbers],
+    numbers: Mapping[Matrix, Numbers],
     *,
     decimals: int | None = None,
     most: int | None = None,

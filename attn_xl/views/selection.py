@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from attn_xl.errors import CallError, nearest
-from attn_xl.graph.node import Node
+from attn_xl.graph.matrix import Matrix
 from attn_xl.models.computation import Computation
 from attn_xl.models.steps import COMPARED_ENDS
 from attn_xl.settings import COMPARE, OVERVIEW
@@ -23,8 +23,8 @@ class SelectedMatrix:
 
     sheet: str
     name: str
-    node: Node
-    owner: Node | None = None
+    node: Matrix
+    owner: Matrix | None = None
 
     @property
     def title(self) -> str:
@@ -192,7 +192,7 @@ def called(matrix: SelectedMatrix, computation: Computation) -> set[str]:
 
 def _all(computation: Computation) -> Iterator[SelectedMatrix]:
     shared = computation.shared()
-    seen: set[Node] = set()
+    seen: set[Matrix] = set()
     alone = len(computation) == 1
     for sentence, graph in computation.items():
         for name, node in graph.items():

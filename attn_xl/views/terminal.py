@@ -21,8 +21,8 @@ from rich.text import Text
 
 from attn_xl.console import console as console_on
 from attn_xl.graph.extent import HIDES
+from attn_xl.graph.graph import Graph
 from attn_xl.graph.matrix import Matrix
-from attn_xl.graph.node import Graph, Node
 from attn_xl.models.computation import Computation, as_computation
 from attn_xl.text import emit, forward
 
@@ -39,7 +39,7 @@ MOST_WORDS = 100
 Ends = list[int | None]
 
 
-def shaded(node: Node, rows: Ends, most_label: int, width: int) -> tuple[list[Text], int]:
+def shaded(node: Matrix, rows: Ends, most_label: int, width: int) -> tuple[list[Text], int]:
     """The lines of a map, and the number of columns in it.
 
     A row is labelled by its number and word, a column by its number, with one digit per line.
@@ -81,7 +81,7 @@ def shade(value: float, largest: float) -> str:
     return SHADES[0] if share < 1 / 8 else SHADES[min(4, 1 + int(4 * share * (1 - 1e-12)))]
 
 
-def legend(node: Node, decimals: int) -> list[str]:
+def legend(node: Matrix, decimals: int) -> list[str]:
     """The weights that the shades stand for, and the column labels where they differ from the rows'."""
     largest = float(node.values.max())
     bounds = (1 / 8, 1 / 4, 1 / 2, 3 / 4, 1)
@@ -419,12 +419,12 @@ def _cell(one: SelectedMatrix, value: float, form: str) -> Text:
     return Text(text, Style.parse(f"{ink} on rgb({red},{green},{blue})"))
 
 
-def _form(node: Node, decimals: int) -> str:
+def _form(node: Matrix, decimals: int) -> str:
     """The format of all its numbers, found once: this takes as long as formatting many of them."""
     return f".{decimals}{'e' if node.extent().needs_exponent(decimals) else 'f'}"
 
 
-def _number(node: Node, value: float, form: str) -> str:
+def _number(node: Matrix, value: float, form: str) -> str:
     return format(value, ".0e" if node.may_hide and value <= HIDES else form)
 
 

@@ -12,8 +12,8 @@ from typing import Any
 from openpyxl.workbook.properties import CalcProperties
 
 from attn_xl import __version__
+from attn_xl.graph.graph import Graph
 from attn_xl.graph.matrix import Matrix
-from attn_xl.graph.node import Graph
 from attn_xl.models import steps
 from attn_xl.models.computation import Computation, as_computation
 from attn_xl.models.parts import FILE_BYTES, OPEN_BYTES, size

@@ -23,7 +23,7 @@ from openpyxl.styles import Alignment, Border, Font, PatternFill, Side
 from openpyxl.worksheet.dimensions import ColumnDimension
 from openpyxl.worksheet.properties import PageSetupProperties
 
-from attn_xl.graph.node import Numbers
+from attn_xl.graph.matrix import Numbers
 from attn_xl.outputs import writing
 from attn_xl.settings import LABELS, SETTINGS
 from attn_xl.spreadsheets.addresses import CODE_LIKE, MAX_SHEET_NAME, address, letters, unique

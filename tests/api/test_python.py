@@ -558,7 +558,7 @@ def test_types_are_those_a_user_works_with(tmp_path: Path) -> None:
     out, _, _ = api.run(["--strict", "--config-file", str(ROOT / "pyproject.toml"), str(program)])
     lines = [line.partition("py:")[2] for line in out.splitlines() if "program.py:" in line]
     revealed = [line for line in lines if "Revealed" in line]
-    matrix_, graph = '"attn_xl.graph.matrix.Matrix"', '"attn_xl.graph.node.Graph"'
+    matrix_, graph = '"attn_xl.graph.matrix.Matrix"', '"attn_xl.graph.graph.Graph"'
     wanted = [graph, matrix_, matrix_, matrix_, "float", "ndarray", "ndarray"]
     assert [part in line for part, line in zip(wanted, revealed)] == [True] * len(wanted), out
     assert {line.partition(":")[0] for line in lines if "error" in line} == {"12"}, out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attn_xl.graph.loops import Loop
-from attn_xl.graph.operation import Operation
+from attn_xl.graph.matrix import Operation
 from attn_xl.graph.operations.elementwise import (
     ADD,
     DIVIDE,

@@ -25,9 +25,8 @@ import attn_xl
 from attn_xl import softmax
 from attn_xl.errors import InputError
 from attn_xl.graph import functions as f
-from attn_xl.graph.matrix import Matrix
-from attn_xl.graph.node import Graph, walk
-from attn_xl.graph.operation import Operation, operation_of
+from attn_xl.graph.graph import Graph, walk
+from attn_xl.graph.matrix import Matrix, Operation, operation_of
 from attn_xl.graph.operations.elementwise import angle, gelu, gelu_slope, positive
 from attn_xl.graph.operations.reductions import Largest
 from attn_xl.graph.operations.selection import AddedRows, Placed, Repeated

@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 from attn_xl import gradients, softmax
 from attn_xl.errors import CallError, InputError
 from attn_xl.graph import functions as f
+from attn_xl.graph.graph import Graph, walk
 from attn_xl.graph.loops import Entered, recompute
-from attn_xl.graph.matrix import Matrix
-from attn_xl.graph.node import Graph, Numbers, walk
-from attn_xl.graph.operation import operation_of
+from attn_xl.graph.matrix import Matrix, Numbers, operation_of
 from attn_xl.graph.operations.elementwise import angle, relu
 from attn_xl.graph.operations.reductions import Maximum
 from attn_xl.settings import Formulas

@@ -13,9 +13,9 @@ from primitives import PRIMITIVES
 
 from attn_xl import InputError, Matrix, Settings, explain, given, softmax
 from attn_xl.graph.functions import exp, gather, row_maximum, row_sum, sqrt, width
+from attn_xl.graph.graph import Graph
 from attn_xl.graph.loops import Entered, recompute
-from attn_xl.graph.node import Graph
-from attn_xl.graph.operation import Operation
+from attn_xl.graph.matrix import Operation
 from attn_xl.graph.operations.elementwise import Function
 from attn_xl.graph.operations.products import Product
 from attn_xl.graph.operations.reductions import Best
@@ -30,8 +30,8 @@ def matrix(values, name="X", **labels):  # type: ignore[no-untyped-def]
 
 
 def operations(base: type[Operation] = Operation) -> set[type[Operation]]:
-    """Every kind of operation that there is."""
-    below = base.__subclasses__()
+    """Every kind of operation that models are made of."""
+    below = [one for one in base.__subclasses__() if one.__module__.startswith("attn_xl.graph.")]
     return set().union(*map(operations, below)) if below else {base}
 
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import attn_xl
-from attn_xl.graph.node import Graph
+from attn_xl.graph.graph import Graph
 from attn_xl.models.attention import Attending
 from attn_xl.spreadsheets.addresses import defined_name, quoted, sheet_name, unique
 from attn_xl.workbook.write import write_workbook

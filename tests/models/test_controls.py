@@ -20,8 +20,8 @@ from judges import Editable
 
 from attn_xl import attend, read_tables
 from attn_xl.graph.extent import HIDES
+from attn_xl.graph.graph import referred_to, walk
 from attn_xl.graph.loops import Entered, recompute
-from attn_xl.graph.node import referred_to, walk
 from attn_xl.models.computation import Computation
 from attn_xl.models.similarity import AXES, AXES_APART, DIRECTIONS_STAY, principal_components
 from attn_xl.settings import Activation, Model, Normalize, Settings

@@ -22,8 +22,8 @@ import attn_xl
 from attn_xl import settings
 from attn_xl.cli.main import main
 from attn_xl.graph.functions import column_sum, row_sum
+from attn_xl.graph.given import given
 from attn_xl.graph.gradients import gradients
-from attn_xl.graph.matrix import given
 from attn_xl.models.build import attend
 from attn_xl.models.run import BUILDERS
 from attn_xl.settings import Settings

@@ -16,9 +16,10 @@ from judges import Editable
 import attn_xl
 from attn_xl.errors import AttnXlError, InputError
 from attn_xl.graph.functions import column_sum, row_sum
+from attn_xl.graph.given import given
+from attn_xl.graph.graph import Graph
 from attn_xl.graph.loops import Entered, recompute
-from attn_xl.graph.matrix import Matrix, given
-from attn_xl.graph.node import Graph
+from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.recurrence import recurrence
 from attn_xl.settings import Settings
 from attn_xl.tables.pytorch import weights_of_parameters

@@ -13,7 +13,8 @@ from conftest import SAMPLES, make_input
 import attn_xl
 from attn_xl import InputError, Settings, attend, read_tables
 from attn_xl.cli.main import main
-from attn_xl.graph.matrix import given, shapes_only
+from attn_xl.graph.given import given
+from attn_xl.graph.matrix import shapes_only
 from attn_xl.graph.operations.products import Product
 from attn_xl.models.build import foresee
 from attn_xl.models.softmax import softmax

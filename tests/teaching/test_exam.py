@@ -15,7 +15,8 @@ import pytest
 from conftest import SAMPLES, alike, thorough, verify
 
 from attn_xl import CallError, read_tables
-from attn_xl.graph.node import Node, referred_to
+from attn_xl.graph.graph import referred_to
+from attn_xl.graph.matrix import Matrix
 from attn_xl.models.build import attend
 from attn_xl.settings import Activation, Settings
 from attn_xl.tables.survey import Tables
@@ -51,7 +52,7 @@ def numbers_in(path: Path) -> set[str]:
     return found
 
 
-def answers_of(layout: Layout) -> dict[float, Node]:
+def answers_of(layout: Layout) -> dict[float, Matrix]:
     """Those of at least four significant digits, with the matrix they belong to."""
     found = {}
     for node, cells in layout.blanks.open.items():
@@ -63,7 +64,7 @@ def answers_of(layout: Layout) -> dict[float, Node]:
     return found
 
 
-def allowed(layout: Layout, node: Node) -> np.ndarray:
+def allowed(layout: Layout, node: Matrix) -> np.ndarray:
     """What may be there though it is an answer: given numbers, and those that the step copies."""
     steps = {parent.base_name for parent in referred_to(node)}
     shown = [

@@ -14,8 +14,9 @@ import pytest
 from conftest import SAMPLES, thorough
 
 import attn_xl
+from attn_xl.graph.graph import walk
 from attn_xl.graph.loops import Entered, recompute
-from attn_xl.graph.node import Node, walk
+from attn_xl.graph.matrix import Matrix
 from attn_xl.models.build import attend
 from attn_xl.models.computation import Computation
 from attn_xl.settings import Settings
@@ -26,13 +27,13 @@ from attn_xl.teaching.lessons.class_lessons import write_class
 from attn_xl.teaching.roster import Student
 from attn_xl.workbook.layout.place import lay_out
 
-Answers = dict[Node, np.ndarray]
+Answers = dict[Matrix, np.ndarray]
 TOLERANCE, MOST_BEYOND = 0.01, 0.05
 
 
 class Exercise(NamedTuple):
     computation: Computation
-    opened: dict[Node, np.ndarray]
+    opened: dict[Matrix, np.ndarray]
 
     @property
     def input(self) -> np.ndarray:

@@ -14,9 +14,7 @@ from test_notes import FILES
 
 import attn_xl
 from attn_xl.graph.functions import activation, exp, sqrt
-from attn_xl.graph.matrix import Matrix
-from attn_xl.graph.node import Node
-from attn_xl.graph.operation import cells_of
+from attn_xl.graph.matrix import Matrix, cells_of
 from attn_xl.graph.operations.positions import QuarterTurn
 from attn_xl.graph.operations.reductions import RunningSum
 from attn_xl.graph.operations.selection import AddedRows, Concat, Gather, OneHot, Placed
@@ -97,7 +95,7 @@ def check(words: Guide) -> None:
     assert words.what[-1] in ".!?"
 
 
-def telling(node: Node) -> set[str]:
+def telling(node: Matrix) -> set[str]:
     """Its numbers, as they would be written out, where nobody would write them by chance."""
     if node.operation is None:
         return set()
@@ -129,7 +127,7 @@ def steps(sample: str, **options: object) -> attn_xl.Graph:
     return next(iter(attn_xl.attend(tables, settings).values()))
 
 
-def about(node: Node, pick: str, sentence: Sequence[str] = ()) -> Guide:
+def about(node: Matrix, pick: str, sentence: Sequence[str] = ()) -> Guide:
     return guide(node, sentence=sentence or node.rows, pick=pick)
 
 
@@ -137,7 +135,7 @@ MIXED = (Gather, AddedRows, Concat, Placed, QuarterTurn, RunningSum, OneHot)
 """Operations whose cells read other rows and columns than their own."""
 
 
-def named_operands(node: Node, names: Mapping[Node, str]) -> Iterator[tuple[str, Node]]:
+def named_operands(node: Matrix, names: Mapping[Matrix, str]) -> Iterator[tuple[str, Matrix]]:
     """The matrices that the formula of a node reads, under the names that a hint gives them."""
     for parent in node.parents:
         if cells_of(parent):
@@ -146,12 +144,12 @@ def named_operands(node: Node, names: Mapping[Node, str]) -> Iterator[tuple[str,
             yield from named_operands(parent, names)
 
 
-def mixed(node: Node) -> bool:
+def mixed(node: Matrix) -> bool:
     return isinstance(node.operation, MIXED) or any(mixed(p) for p in node.parents if not p.name)
 
 
 def typed(
-    node: Node, row: int, column: int, places: dict[Node, Place], names: Mapping[Node, str]
+    node: Matrix, row: int, column: int, places: dict[Matrix, Place], names: Mapping[Matrix, str]
 ) -> str:
     """The general form of a cell's formula, with addresses in place of its words."""
     names = names_in(node, names)

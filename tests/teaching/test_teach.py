@@ -18,8 +18,9 @@ from engines import recalculated_by_libreoffice
 from judges import Editable, stored_formulas
 
 from attn_xl import CallError, read_tables
+from attn_xl.graph.graph import walk
 from attn_xl.graph.loops import Entered, recompute
-from attn_xl.graph.node import Node, walk
+from attn_xl.graph.matrix import Matrix
 from attn_xl.settings import Activation, Model, Settings
 from attn_xl.spreadsheets.addresses import address
 from attn_xl.teaching.lessons.blanks import Lesson, results_of
@@ -30,7 +31,7 @@ Keep = Callable[[Path], Path]
 ALL = sorted(
     path.stem for path in SAMPLES.glob("*.xlsx") if not path.stem.endswith(("-attention", "-lesson"))
 )
-ANSWER = dict[tuple[Node, int, int], Any]
+ANSWER = dict[tuple[Matrix, int, int], Any]
 
 
 class Taught:
@@ -45,11 +46,11 @@ class Taught:
         self.nodes = [node for node in walk(self.layout.blocks) if node in self.open]
         self.cells = [(n, int(i), int(j)) for n in self.nodes for i, j in np.argwhere(self.open[n])]
 
-    def at(self, node: Node, i: int, j: int) -> tuple[str, int, int]:
+    def at(self, node: Matrix, i: int, j: int) -> tuple[str, int, int]:
         place = self.layout.blocks[node].place
         return place.sheet, place.row + i, place.column + j
 
-    def named(self, node: Node) -> str:
+    def named(self, node: Matrix) -> str:
         """What the cover calls a step."""
         (sheet,) = [s for s in self.layout.sheets if any(b.node is node for b in s.blocks)]
         if node.helper and not node.scalar:
@@ -57,11 +58,11 @@ class Taught:
         return f"{sheet.group}.{node.name}".lstrip(".") if node.scalar else sheet.name
 
     @property
-    def steps(self) -> list[Node]:
+    def steps(self) -> list[Matrix]:
         """In the order of the cover."""
         return [b.node for s in self.layout.sheets for b in s.blocks if b.node in self.open]
 
-    def marks(self) -> dict[tuple[Node, int, int], tuple[str, int, int]]:
+    def marks(self) -> dict[tuple[Matrix, int, int], tuple[str, int, int]]:
         """The cell with the mark of each open cell: found in the file, by what its formula asks."""
         found = {}
         formulas: dict[tuple[str, str], tuple[str, int, int]] = {}
@@ -74,7 +75,7 @@ class Taught:
         assert not formulas
         return found
 
-    def entered(self, answers: ANSWER) -> dict[Node, Entered]:
+    def entered(self, answers: ANSWER) -> dict[Matrix, Entered]:
         made = {}
         for node in self.nodes:
             numbers = np.full(node.shape, np.nan)

@@ -58,8 +58,7 @@ from attn_xl.graph.functions import (
     when,
     width,
 )
-from attn_xl.graph.matrix import Matrix
-from attn_xl.graph.operation import Operation
+from attn_xl.graph.matrix import Matrix, Operation
 from attn_xl.views.explanation import figure
 from attn_xl.views.explanation_text import print_tree
 from attn_xl.workbook.write import write_workbook

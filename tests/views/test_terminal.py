@@ -21,7 +21,7 @@ import attn_xl
 from attn_xl import CallError, attend, explain, read_tables
 from attn_xl.cli.main import main
 from attn_xl.graph.extent import Extent
-from attn_xl.graph.matrix import given_step
+from attn_xl.graph.given import given_step
 from attn_xl.models.steps import MASKED
 from attn_xl.views import terminal
 from attn_xl.views.export import to_csv, to_json

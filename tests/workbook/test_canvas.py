@@ -15,7 +15,7 @@ from conftest import ROOT, SAMPLES, alike, table
 import attn_xl
 from attn_xl.cli.main import main
 from attn_xl.graph.functions import option, sqrt, width
-from attn_xl.graph.operation import operation_of
+from attn_xl.graph.matrix import operation_of
 from attn_xl.models.computation import as_computation
 from attn_xl.settings import Arrangement, Model
 from attn_xl.spreadsheets.addresses import at_row, split_address

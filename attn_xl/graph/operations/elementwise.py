@@ -8,22 +8,21 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from functools import partial
+from numbers import Real
 
 import numpy as np
 
-from attn_xl.graph.node import Numbers
-from attn_xl.graph.operation import ATOM, Cells, NoArray, Operand, Operation, Said, Term
+from attn_xl.errors import ShapeError, wrong_type
+from attn_xl.graph.matrix import ARITHMETIC, Cells, Matrix, Numbers, Operation, made
+from attn_xl.graph.terms import ATOM, NoArray, Operand, Said, Term
 from attn_xl.records import record
-
-if TYPE_CHECKING:
-    from attn_xl.graph.matrix import Matrix
 
 SUMS, PRODUCTS = (" + ", " - ", " if "), (" · ", " / ")
 """The signs that bind less tightly than a product, and those that do as a quotient does."""
 LEAST_KEPT = 1e-300
 """Every spreadsheet program keeps all digits of a number above this; some round 1e-308 to 0."""
-Slope = Callable[["Matrix", "Matrix", "Matrix"], "Matrix"]
+Slope = Callable[[Matrix, Matrix, Matrix], Matrix]
 CHOICE = "{if_on} if {switch} is on, else {if_off}"
 
 
@@ -176,6 +175,39 @@ class Divide(Elementwise):
 
 
 ADD, SUBTRACT, MULTIPLY, DIVIDE = Add(), Subtract(), Multiply(), Divide()
+
+
+def _elementwise(operation: Elementwise, left: Matrix | float, right: Matrix | float) -> Matrix:
+    for side in (left, right):
+        if not isinstance(side, (Matrix, Real)):
+            raise wrong_type("one side of an operation", side, "a matrix (attn_xl.given) or a number")
+    left, right = (side if isinstance(side, Matrix) else constant(side) for side in (left, right))
+    if operation is MULTIPLY and 1 in (number_in(left), number_in(right)):
+        other = right if number_in(left) == 1 else left
+        return made(Copy(), (other,), other.rows, other.columns, scalar=other.scalar)
+    for n, m in zip(left.shape, right.shape):
+        if n != m and 1 not in (n, m):
+            raise ShapeError(f"{left.shape} does not go with {right.shape}, number by number.")
+    if left.scalar:
+        tall = wide = right
+    else:
+        tall = right if len(right.rows) > len(left.rows) else left
+        wide = right if len(right.columns) > len(left.columns) else left
+    scalar = left.scalar and right.scalar
+    return made(operation, (left, right), tall.rows, wide.columns, scalar=scalar)
+
+
+def constant(value: float) -> Matrix:
+    """A number that is written into the formula."""
+    return made(Constant(value), (), ("",), ("",), scalar=True)
+
+
+def number_in(x: Matrix) -> float | None:
+    """The number of an unnamed constant; None for any other matrix."""
+    return x.operation.value if isinstance(x.operation, Constant) and not x.name else None
+
+
+ARITHMETIC.update({one.symbol: partial(_elementwise, one) for one in (ADD, SUBTRACT, MULTIPLY, DIVIDE)})
 
 
 @record(frozen=True, eq=False, repr=False)

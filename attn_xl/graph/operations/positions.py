@@ -4,20 +4,15 @@ angles of rotary ones."""
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from attn_xl.graph.node import Numbers
-from attn_xl.graph.operation import ATOM, Operand, Operation, Reads, Said, Term
+from attn_xl.graph.matrix import Matrix, Numbers, Operation
+from attn_xl.graph.terms import ATOM, Operand, Reads, Said, Term
 from attn_xl.records import record
 
-from .elementwise import CHOICE, Constant
+from .elementwise import CHOICE, constant
 from .selection import Concat
-
-if TYPE_CHECKING:
-    from attn_xl.graph.matrix import Matrix
-
 
 ON, OFF = "on", "off"
 """Texts of a switch; its number is 1 or 0."""
@@ -49,7 +44,9 @@ class When(Operation):
         switch = operands[0]
         if number == 0:
             return None
-        return self.of(switch, d, 0) if number == 1 else self.of(switch, 0, d)
+        nothing = constant(0)
+        operands = (switch, d, nothing) if number == 1 else (switch, nothing, d)
+        return self.of(*operands, rows=d.rows, columns=d.columns)
 
 
 HIDDEN = -1e9
@@ -215,7 +212,7 @@ class Angle(Operation):
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         base = operands[0]
         exponents = [2 * self.pair(column)[0] / self.width for column in range(self.width)]
-        powers = [base.combined(Constant(exponent), (), ("",), ("",)) for exponent in exponents]
+        powers = [constant(exponent) for exponent in exponents]
         return -(d * own * Concat().of(*powers, columns=own.columns)) / base
 
 

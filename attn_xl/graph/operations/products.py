@@ -5,18 +5,14 @@ Sums run from left to right, as in spreadsheet programs, so that the numbers agr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from attn_xl.graph.node import Node, Numbers
-from attn_xl.graph.operation import Cells, Operand, Operation, Reads, Said, Term
+from attn_xl.errors import ShapeError
+from attn_xl.graph.matrix import ARITHMETIC, Cells, Matrix, Numbers, Operation, made
 from attn_xl.graph.step import Recipe
+from attn_xl.graph.terms import Operand, Reads, Said, Term
 
 from .elementwise import PRODUCTS, SUMS, in_parentheses
-
-if TYPE_CHECKING:
-    from attn_xl.graph.matrix import Matrix
 
 
 def _recipe(left: bool, right: bool) -> Recipe:
@@ -82,7 +78,7 @@ class Product(Operation):
         left, right = operands
         return left.T @ d if number else d @ right.T
 
-    def recipe(self, *operands: Node) -> Recipe:
+    def recipe(self, *operands: Matrix) -> Recipe:
         left, right = (
             isinstance(operand.operation, Transpose) and not operand.name for operand in operands
         )
@@ -148,3 +144,30 @@ class Transpose(Operation):
 
     def cells(self, of: Cells) -> Cells:
         return Cells(of.node, of.shape[::-1], of.row, of.column, not of.turned)
+
+
+def product(left: Matrix, right: Matrix) -> Matrix:
+    """(n, k) times (k, m).
+
+    Raises:
+        ShapeError: if the numbers of columns and rows differ.
+    """
+    if len(left.columns) != len(right.rows):
+        raise ShapeError(
+            f"cannot multiply {left.shape} by {right.shape}: the number of columns of the first "
+            "differs from the number of rows of the second."
+        )
+    return made(Product(), (left, right), left.rows, right.columns)
+
+
+def transposed(x: Matrix) -> Matrix:
+    """(n, m) to (m, n)."""
+    if isinstance(x.operation, Transpose) and not x.name:
+        return x.parents[0]
+    if isinstance(x.operation, Product) and not x.name:  # (A B)ᵀ = Bᵀ Aᵀ needs no cells
+        left, right = x.parents
+        return right.T @ left.T
+    return made(Transpose(), (x,), x.columns, x.rows)
+
+
+ARITHMETIC.update({"@": product, "T": transposed})

@@ -7,19 +7,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from attn_xl.graph.node import Node, Numbers
-from attn_xl.graph.operation import ATOM, Operand, Operation, Reads, Said, Term
+from attn_xl.graph.matrix import Matrix, Numbers, Operation
 from attn_xl.graph.operations.selection import Columns
 from attn_xl.graph.step import Recipe
+from attn_xl.graph.terms import ATOM, Operand, Reads, Said, Term
 from attn_xl.records import record
-
-if TYPE_CHECKING:
-    from attn_xl.graph.matrix import Matrix
-
 
 MOST_ARGUMENTS = 30
 """Arguments of a function; older spreadsheet programs take no more."""
@@ -172,7 +168,7 @@ class Sum(Reduction):
     def slope(self, d: Matrix, x: Matrix, count: int) -> Matrix:
         return d
 
-    def recipe(self, *operands: Node) -> Recipe:
+    def recipe(self, *operands: Matrix) -> Recipe:
         if not self.columns:
             return super().recipe(*operands)
         return Recipe(

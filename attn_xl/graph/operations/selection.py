@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from attn_xl.graph.loops import Loop, Looping
-from attn_xl.graph.node import Node, Numbers
-from attn_xl.graph.operation import Cells, Operand, Operation, Reads, Said, Term
+from attn_xl.graph.matrix import Cells, Matrix, Numbers, Operation
 from attn_xl.graph.step import Recipe
+from attn_xl.graph.terms import Operand, Reads, Said, Term
 from attn_xl.records import record
-
-if TYPE_CHECKING:
-    from attn_xl.graph.matrix import Matrix
 
 
 @record(frozen=True, eq=False, repr=False)
@@ -140,7 +136,7 @@ class AddedRows(Operation):
     def words(self, *operands: str) -> str:
         return f"the rows of {operands[0]} that use each row, added up"
 
-    def recipe(self, *operands: Node) -> Recipe:
+    def recipe(self, *operands: Matrix) -> Recipe:
         return Recipe(
             do="Add up the rows of {a} that were computed from this row; write 0 if there is none.",
             hint="Common mistake: taking a row that was computed from another one.",

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from attn_xl.errors import AttnXlError, InputError, unforeseen
-from attn_xl.graph.node import Node, Numbers, walk
+from attn_xl.graph.graph import walk
+from attn_xl.graph.matrix import Matrix, Numbers
 from attn_xl.outputs import SPREADSHEETS, check_output
 from attn_xl.settings import Settings
 from attn_xl.spreadsheets.numerals import as_text
@@ -226,10 +227,10 @@ def _switches(book: WrittenBook, settings: Settings) -> list[str]:
 
 def _entries(
     book: WrittenBook, assignment: Assignment
-) -> tuple[dict[Node, Entries], tuple[str, ...], list[str]]:
+) -> tuple[dict[Matrix, Entries], tuple[str, ...], list[str]]:
     """The student's entries, the steps that were not found, and remarks on what is unusual."""
     missing: list[str] = []
-    found: dict[Node, Entries] = {}
+    found: dict[Matrix, Entries] = {}
     odd: dict[str, list[str]] = {}
     gone: list[str] = []
     for one in assignment.exercises:
@@ -294,7 +295,9 @@ def _cell_marks(assignment: Assignment, marking: Marking) -> list[CellMark]:
     return cell_marks
 
 
-def _worked(cell: Element, names: CellNames, numbers: Mapping[Node, Numbers], verdict: Verdict) -> str:
+def _worked(
+    cell: Element, names: CellNames, numbers: Mapping[Matrix, Numbers], verdict: Verdict
+) -> str:
     """The calculation with the values substituted: `2·2.6 + 1.9·0.1 = 5.39`."""
     if verdict is Verdict.blank:
         return ""

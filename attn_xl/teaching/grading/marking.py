@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from attn_xl.graph.extent import HIDES
+from attn_xl.graph.graph import walk
 from attn_xl.graph.loops import Entered, Recomputed, loops_in, recompute
-from attn_xl.graph.node import Node, Numbers, walk
+from attn_xl.graph.matrix import Matrix, Numbers
 from attn_xl.spreadsheets.numerals import NOT_STORED, ErrorValue, numeral
 from attn_xl.teaching.lessons.blanks import is_updated, unit_of
 from attn_xl.text import clean, shortened
@@ -139,21 +140,21 @@ class Marking:
         numbers: what follows from the student's entries.
     """
 
-    opened: Mapping[Node, np.ndarray]
-    entries: Mapping[Node, Entries]
-    verdicts: dict[Node, list[list[Verdict | None]]]
+    opened: Mapping[Matrix, np.ndarray]
+    entries: Mapping[Matrix, Entries]
+    verdicts: dict[Matrix, list[list[Verdict | None]]]
     numbers: Recomputed
 
-    def points(self, node: Node) -> tuple[int, int]:
+    def points(self, node: Matrix) -> tuple[int, int]:
         """The points for a matrix, and the number of its cells."""
         verdicts = [verdict for row in self.verdicts[node] for verdict in row if verdict]
         return sum(verdict.credit for verdict in verdicts), len(verdicts)
 
 
 def mark(
-    results: Iterable[Node],
-    opened: Mapping[Node, np.ndarray],
-    entries: Mapping[Node, Entries],
+    results: Iterable[Matrix],
+    opened: Mapping[Matrix, np.ndarray],
+    entries: Mapping[Matrix, Entries],
     tolerance: float,
 ) -> Marking:
     """Mark a student's entries.
@@ -215,9 +216,9 @@ def mark(
 
 def _forgive_repeated(
     verdicts: list[list[Verdict | None]],
-    node: Node,
-    results: Sequence[Node],
-    entered: Mapping[Node, Entered],
+    node: Matrix,
+    results: Sequence[Matrix],
+    entered: Mapping[Matrix, Entered],
     tolerance: float,
 ) -> None:
     """Count a mistake that a recurrent step repeats in every row once: all rows follow from the
@@ -239,12 +240,12 @@ def _forgive_repeated(
 
 
 def _following(
-    results: Sequence[Node], entered: Mapping[Node, Entered], tolerance: float
-) -> tuple[Mapping[Node, Numbers], set[Node]]:
+    results: Sequence[Matrix], entered: Mapping[Matrix, Entered], tolerance: float
+) -> tuple[Mapping[Matrix, Numbers], set[Matrix]]:
     """What follows from the entries, and the matrices that are taken for blank: a wrong matrix of one
     repeated number took no calculation, unless it follows itself from entries that are not blank."""
     nothing = {node for node, one in entered.items() if _repeats(one)}
-    right: Mapping[Node, Numbers] = {node: node.values for node in entered}
+    right: Mapping[Matrix, Numbers] = {node: node.values for node in entered}
     while True:
         nothing = {n for n in nothing if not _agrees(entered[n], right[n], n, tolerance, rounded=False)}
         kept = {
@@ -268,7 +269,7 @@ def _repeats(entered: Entered) -> bool:
 
 
 def _agrees(
-    entered: Entered, right: Numbers, node: Node, tolerance: float, *, rounded: bool = True
+    entered: Entered, right: Numbers, node: Matrix, tolerance: float, *, rounded: bool = True
 ) -> bool:
     """Whether every entry of a matrix is near the right number."""
     pairs = zip(entered.numbers[entered.cells].tolist(), right[entered.cells].tolist())
@@ -279,7 +280,7 @@ def _agrees(
 class _Near:
     """`near`, of the cells of a matrix."""
 
-    def __init__(self, node: Node, tolerance: float, *, rounded: bool) -> None:
+    def __init__(self, node: Matrix, tolerance: float, *, rounded: bool) -> None:
         self._tolerance, self._unit = tolerance, unit_of(node, rounded=rounded)
         self._relative = not is_updated(node)
 
@@ -306,6 +307,6 @@ def _verdict(entry: Entry, is_near: _Near, right: float, follows: float) -> Verd
     return Verdict.followed if is_near(entry.number, follows) else Verdict.wrong
 
 
-def no_entries(node: Node) -> Entries:
+def no_entries(node: Matrix) -> Entries:
     """The entries of a matrix in which nothing was filled in."""
     return [[Entry()] * node.shape[1] for _ in range(node.shape[0])]

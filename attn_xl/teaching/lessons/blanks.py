@@ -11,8 +11,9 @@ import numpy as np
 
 from attn_xl.errors import CallError, nearest
 from attn_xl.graph.extent import HIDES
+from attn_xl.graph.graph import referred_to
 from attn_xl.graph.loops import Entered, follows, recompute
-from attn_xl.graph.node import Node, referred_to
+from attn_xl.graph.matrix import Matrix
 from attn_xl.models import recipes
 from attn_xl.models.computation import Computation
 from attn_xl.models.steps import MINUS, PLUS
@@ -67,12 +68,12 @@ class Lesson:
             raise CallError(f"--seed is {self.seed}; use 0 or a larger number.")
 
 
-def is_updated(node: Node) -> bool:
+def is_updated(node: Matrix) -> bool:
     """Whether it holds weights after a step of learning, which are marked by how far they moved."""
     return node.role == "weight" and node.operation is not None
 
 
-def unit_of(node: Node, *, rounded: bool = True) -> float:
+def unit_of(node: Matrix, *, rounded: bool = True) -> float:
     """What the tolerance of a matrix is a share of: 1, or less where all of its numbers are below 0.1,
     as gradients may be; for updated weights, the same of how far they moved.
 
@@ -105,7 +106,7 @@ def with_blanks(layout: Layout, computation: Computation, lesson: Lesson) -> Lay
 
 
 def left_blank(
-    layout: Layout, computation: Computation, opened: dict[Node, np.ndarray], *, fixed: bool
+    layout: Layout, computation: Computation, opened: dict[Matrix, np.ndarray], *, fixed: bool
 ) -> Layout:
     """A layout with these cells left blank: `opened` has a Boolean mask for each matrix."""
     results = results_of(computation)
@@ -116,8 +117,8 @@ def left_blank(
 
 
 def _without_dead_ends(
-    layout: Layout, computation: Computation, opened: dict[Node, np.ndarray]
-) -> tuple[Layout, dict[Node, np.ndarray]]:
+    layout: Layout, computation: Computation, opened: dict[Matrix, np.ndarray]
+) -> tuple[Layout, dict[Matrix, np.ndarray]]:
     """A layout without the matrices that depend on open cells but have no formulas, and without all
     that depends on these."""
     results = results_of(computation)
@@ -135,13 +136,13 @@ def _without_dead_ends(
     return replace(layout, sheets=tuple(sheets)), left
 
 
-def results_of(computation: Computation) -> list[Node]:
+def results_of(computation: Computation) -> list[Matrix]:
     """All matrices of a computation."""
     graphs = [node for graph in computation.graphs.values() for node in graph.values()]
     return [*graphs, *computation.comparison.values(), *computation.plane.values()]
 
 
-def chosen_cells(layout: Layout, lesson: Lesson) -> dict[Node, np.ndarray]:
+def chosen_cells(layout: Layout, lesson: Lesson) -> dict[Matrix, np.ndarray]:
     """The cells to fill in: a Boolean mask for each matrix."""
     blocks = [block for sheet in layout.sheets for block in sheet.blocks]
     if lesson.blank:
@@ -171,18 +172,18 @@ def chosen_cells(layout: Layout, lesson: Lesson) -> dict[Node, np.ndarray]:
     return found
 
 
-def _is_aside(node: Node) -> bool:
+def _is_aside(node: Matrix) -> bool:
     """Whether it is a helper beside a step, or a copy."""
     return node.helper or (node.step is not None and node.step.recipe is recipes.COPY)
 
 
-def _short(blocks: Sequence[Block], lesson: Lesson) -> dict[Node, np.ndarray]:
+def _short(blocks: Sequence[Block], lesson: Lesson) -> dict[Matrix, np.ndarray]:
     """At most `MOST_BLANK` cells, which ask each idea once or twice: whole rows of the first step with
     it, or single cells where there are many ideas. In an exam, cells that would reveal one count."""
     ideas: dict[object, Block] = {}
     for block in blocks:
         ideas.setdefault(_idea(block.node), block)
-    found: dict[Node, np.ndarray] = {}
+    found: dict[Matrix, np.ndarray] = {}
     for most in (MOST_BLANK, *range(MOST_BLANK // 2, 0, -4)):
         share = max(1, most // max(1, len(ideas)))
         found = {block.node: _rows(block, share, lesson) for block in list(ideas.values())[:most]}
@@ -193,7 +194,7 @@ def _short(blocks: Sequence[Block], lesson: Lesson) -> dict[Node, np.ndarray]:
     return found
 
 
-def _idea(node: Node) -> object:
+def _idea(node: Matrix) -> object:
     """What a step teaches: its recipe or, without one, its symbol without what it is of."""
     own = node.step and node.step.recipe
     return own or node.base_name.partition("_")[0]
@@ -214,7 +215,7 @@ def _computed(block: Block) -> bool:
     return block.live and block.node.operation is not None and not block.node.sheet
 
 
-def _worth_doing(node: Node) -> bool:
+def _worth_doing(node: Matrix) -> bool:
     """Whether its cells are computed, not read off: a mask, columns of given weights, a word, the 1
     that gradients start from; and not the model once more, with a weight nudged."""
     if node.part.scopes and node.part.scopes[0] in (PLUS, MINUS):
@@ -244,7 +245,7 @@ def _few(block: Block, lesson: Lesson, most: int = CELLS_A_STEP) -> np.ndarray:
     return cells
 
 
-def _add_equal_cells(found: dict[Node, np.ndarray], nodes: Sequence[Node]) -> None:
+def _add_equal_cells(found: dict[Matrix, np.ndarray], nodes: Sequence[Matrix]) -> None:
     """Add to `found` every cell of `nodes` that holds the number of a blank cell and would reveal it: a
     cell of the same step for the same words, such as a repeated word's, also the other way round, where
     scores are symmetric; and any cell with a number of many digits, such as a sum with 0. Elsewhere,
@@ -268,7 +269,7 @@ def _add_equal_cells(found: dict[Node, np.ndarray], nodes: Sequence[Node]) -> No
             found[node] = alike | found.get(node, np.zeros(node.shape, bool))
 
 
-def _keys(node: Node) -> Iterable[tuple[tuple[str, str, str, float], tuple[int, int]]]:
+def _keys(node: Matrix) -> Iterable[tuple[tuple[str, str, str, float], tuple[int, int]]]:
     """What identifies each cell's answer: its step, its words in any order, and its number; and the
     cell."""
     for row, column in np.ndindex(*node.shape):
@@ -296,7 +297,7 @@ def _named(layout: Layout, wanted: Sequence[str]) -> Iterable[Block]:
         yield from meant
 
 
-def _names(block: Block, owner: Node) -> set[str]:
+def _names(block: Block, owner: Matrix) -> set[str]:
     """The names that mean a matrix: in full, without the sentence, without layer and head; for a helper
     also after its `owner`."""
     full = block.name.lstrip("_")

@@ -9,15 +9,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from attn_xl.graph.node import Node, referred_to
-from attn_xl.graph.operation import Cells, Operand, cells_of, operation_of
+from attn_xl.graph.graph import referred_to
+from attn_xl.graph.matrix import Cells, Matrix, cells_of, operation_of
 from attn_xl.graph.operations.selection import Moved
 from attn_xl.graph.step import ARITHMETIC, Step
+from attn_xl.graph.terms import Operand
 from attn_xl.spreadsheets.addresses import literal
 from attn_xl.text import capitalized, clean, shortened
 
 
-def general_form(node: Node, row: int, column: int, names: Mapping[Node, str]) -> str:
+def general_form(node: Matrix, row: int, column: int, names: Mapping[Matrix, str]) -> str:
     """The formula of a cell of a computed matrix, with `cell of Q`, `row of Q` and `column of Q` for
     its references.
 
@@ -28,7 +29,7 @@ def general_form(node: Node, row: int, column: int, names: Mapping[Node, str]) -
     return _Operand(node, row, column, names_in(node, names)).own(column)
 
 
-def names_in(node: Node, names: Mapping[Node, str]) -> Mapping[Node, str]:
+def names_in(node: Matrix, names: Mapping[Matrix, str]) -> Mapping[Matrix, str]:
     """The names of the operands of a step: a helper beside it goes by its own name if no other does."""
     read = dict.fromkeys(referred_to(node))
     own = Counter(operand.name for operand in read)
@@ -36,7 +37,7 @@ def names_in(node: Node, names: Mapping[Node, str]) -> Mapping[Node, str]:
     return {**names, **{operand: operand.name for operand in beside if own[operand.name] == 1}}
 
 
-def name_of_operand(node: Node, names: Mapping[Node, str]) -> str:
+def name_of_operand(node: Matrix, names: Mapping[Matrix, str]) -> str:
     """A matrix as a general form names it; some columns of a matrix are called that."""
     cells = cells_of(node)
     if cells and not node.name and not cells.turned:
@@ -49,7 +50,7 @@ class _Operand(Operand):
     """A matrix in the formula of a cell; `moved` if what reads it moves all rows alike."""
 
     def __init__(
-        self, node: Node, row: int, column: int, names: Mapping[Node, str], *, moved: bool = False
+        self, node: Matrix, row: int, column: int, names: Mapping[Matrix, str], *, moved: bool = False
     ) -> None:
         self._node, self._row, self._column, self._names = node, row, column, names
         self._moved = moved
@@ -71,7 +72,7 @@ class _Operand(Operand):
         step = (0 if row is None else row - self._row) if self._moved else 0
         return {-1: " in the row above", 1: " in the row below"}.get(step, "")
 
-    def _operand(self, parent: Node) -> _Operand:
+    def _operand(self, parent: Matrix) -> _Operand:
         moved = isinstance(self._node.operation, Moved)
         return _Operand(parent, self._row, self._column, self._names, moved=moved)
 
@@ -218,7 +219,7 @@ class Guide:
 
 
 def guide(
-    node: Node, *, sentence: Sequence[str], pick: str, names: Mapping[Node, str] | None = None
+    node: Matrix, *, sentence: Sequence[str], pick: str, names: Mapping[Matrix, str] | None = None
 ) -> Guide:
     """The texts of a lesson on one matrix. None of them reveals a number of the matrix.
 
@@ -265,7 +266,7 @@ def guide(
     )
 
 
-def _form(node: Node, names: Mapping[Node, str]) -> str:
+def _form(node: Matrix, names: Mapping[Matrix, str]) -> str:
     """The formula of a step in general form. Where rows or columns differ, it is the longest one, with
     its place; "" if nothing is computed."""
     if node.operation is None:
@@ -287,7 +288,7 @@ def _form(node: Node, names: Mapping[Node, str]) -> str:
     return f"Use{where} ={columns[column]}"
 
 
-def _location(node: Node) -> str:
+def _location(node: Matrix) -> str:
     """The layer and head of a matrix, in words; for a helper, those of its step."""
     while node.helper and not node.scalar and (used := list(referred_to(node))):
         node = used[0]

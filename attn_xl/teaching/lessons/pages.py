@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from attn_xl.errors import InputError
-from attn_xl.graph.node import Node
+from attn_xl.graph.matrix import Matrix
 from attn_xl.settings import COMPARE, OVERVIEW
 from attn_xl.spreadsheets.addresses import (
     MAX_COLUMNS,
@@ -104,7 +104,7 @@ def _steps(layout: Layout, sheet: Sheet, opened: list[Block], lesson: Lesson) ->
     return steps
 
 
-def _sentence(layout: Layout, owner: Sheet, node: Node) -> tuple[str, ...]:
+def _sentence(layout: Layout, owner: Sheet, node: Matrix) -> tuple[str, ...]:
     """The words of the sentence that a step is computed for, also where all are in one graph."""
     if len(layout.sentences) == 1:
         scopes = {scope.symbol for scope in node.part.scopes}
@@ -115,11 +115,11 @@ def _sentence(layout: Layout, owner: Sheet, node: Node) -> tuple[str, ...]:
     return layout.sentences.get(owner.group) or next(iter(layout.sentences.values()))
 
 
-def _is_sentence(node: Node) -> bool:
+def _is_sentence(node: Matrix) -> bool:
     return node.step is not None and node.step.source == "sentence"
 
 
-def name_of(owner: Sheet, node: Node) -> str:
+def name_of(owner: Sheet, node: Matrix) -> str:
     """The name of a step in a lesson: that of its own sheet, a helper's after it."""
     if not node.helper:
         return owner.name

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from attn_xl.errors import InputError
-from attn_xl.graph.node import Numbers
+from attn_xl.graph.matrix import Numbers
 from attn_xl.models import steps
 from attn_xl.models.build import attend
 from attn_xl.models.computation import Computation

@@ -9,8 +9,7 @@ from functools import partial
 from itertools import groupby
 
 from attn_xl.errors import InputError
-from attn_xl.graph.node import Node
-from attn_xl.graph.operation import cells_of, operation_of
+from attn_xl.graph.matrix import Matrix, cells_of, operation_of
 from attn_xl.graph.step import Scope
 from attn_xl.records import changed
 from attn_xl.settings import CANVAS, COMPARE, OVERVIEW, SETTINGS
@@ -203,7 +202,7 @@ TYPED = "attn input", "attn weight"
 def extras_of(
     figures: Figures,
     picture: Drawing,
-    blocks: dict[Node, Block],
+    blocks: dict[Matrix, Block],
     layout: Layout,
     *,
     name: str = "",
@@ -234,7 +233,7 @@ def extras_of(
     )
 
 
-def _prompts(picture: Drawing, blocks: dict[Node, Block]) -> Iterator[Choice]:
+def _prompts(picture: Drawing, blocks: dict[Matrix, Block]) -> Iterator[Choice]:
     """Prompts on given numbers that say where to change them."""
     for drawn in picture.matrices:
         block = blocks.get(drawn.node)
@@ -262,7 +261,7 @@ def _legend(widths: dict[int, float], linked: bool) -> Iterator[Cell]:
 def _cells(
     figures: Figures,
     picture: Drawing,
-    blocks: dict[Node, Block],
+    blocks: dict[Matrix, Block],
     layout: Layout,
     name: str,
     linked: bool,
@@ -288,7 +287,7 @@ def _cells(
 
 
 def _copy_of_matrix(
-    figures: Figures, drawn: Drawn, blocks: dict[Node, Block], layout: Layout, sheet: str
+    figures: Figures, drawn: Drawn, blocks: dict[Matrix, Block], layout: Layout, sheet: str
 ) -> Iterator[Cell]:
     """A copy of a matrix, or of a part of one, on `sheet`: cells that refer to those of its block, and
     are empty while those are."""
@@ -326,7 +325,7 @@ def _copy_of_matrix(
             )
 
 
-def _row_shown(drawn: Drawn, row: int) -> tuple[Node, int]:
+def _row_shown(drawn: Drawn, row: int) -> tuple[Matrix, int]:
     """The matrix, and its row, that a row of a drawing shows."""
     picked = operation_of(drawn.moved).row_of(row) if drawn.moved is not None else None
     if drawn.moved is None or picked is None:
@@ -447,7 +446,7 @@ def _draw_parts(
     """Draw each part, (name, title, sheets), on a sheet of its own."""
     drawn, kept = matrices(layout), _others(layout)
     old = {block.node: block for sheet in drawn for block in sheet.blocks}
-    blocks: dict[Node, Block] = {}
+    blocks: dict[Matrix, Block] = {}
     drawings = []
     again = []
     for name, _, sheets in parts:

@@ -10,8 +10,7 @@ from itertools import accumulate, pairwise
 from math import ceil
 from typing import Literal, TypeVar
 
-from attn_xl.graph.node import Node
-from attn_xl.graph.operation import cells_of, operation_of, view_of
+from attn_xl.graph.matrix import Matrix, cells_of, operation_of, view_of
 from attn_xl.records import changed, record
 from attn_xl.text import text_width
 from attn_xl.workbook.layout.layout import Sheet
@@ -37,14 +36,14 @@ class Drawn:
         moved: the matrix whose rows are drawn, if they are other rows of it: `Hidden[t-1]`.
     """
 
-    node: Node
+    node: Matrix
     row: int
     column: int
     repeated: bool = False
     turned: bool = False
     labelled: bool = True
     headed: bool = True
-    moved: Node | None = None
+    moved: Matrix | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -81,7 +80,7 @@ class Text:
     style: str = "attn step"
     align: Literal["", "left", "center", "right"] = "left"
     large: bool = False
-    node: Node | None = None
+    node: Matrix | None = None
 
     @property
     def columns(self) -> int:
@@ -196,7 +195,7 @@ def columns_for(characters: float) -> int:
 class Above:
     """A factor above a product, or a row that applies to every row of it: see `Drawn`."""
 
-    node: Node
+    node: Matrix
     caption: str
     repeated: bool
     turned: bool = False
@@ -217,17 +216,17 @@ class DrawnPiece:
         runs: an arrow beside its rows, if each is computed from the one before: `↓`.
     """
 
-    node: Node
+    node: Matrix
     caption: str
     before: str = ""
     begins_group: bool = False
     repeated: bool = False
     labelled: bool = True
     above: tuple[Above, ...] = ()
-    scalars: tuple[Node, ...] = ()
+    scalars: tuple[Matrix, ...] = ()
     carried: bool = False
     runs: str = ""
-    moved: Node | None = None
+    moved: Matrix | None = None
 
 
 class Band:
@@ -244,9 +243,9 @@ class Band:
         self.widths: dict[int, float] = {}
         """The widths of its columns, once they are measured."""
         self._above, self._start = above, start
-        self.last: Node | None = None
+        self.last: Matrix | None = None
         """The matrix drawn last."""
-        self.fan: Node | None = None
+        self.fan: Matrix | None = None
         """The operand that the last steps share."""
         self._end = self._caption_end = self._above_end = 0
         self._labels: tuple[str, ...] = ()
@@ -385,13 +384,13 @@ class ReadMatrix:
         called: the copy of the matrix that the step reads, which has its name: `K` of `Input`.
     """
 
-    node: Node
+    node: Matrix
     sign: str = ""
     turned: bool = False
     factor: bool = False
-    moved: Node | None = None
+    moved: Matrix | None = None
     beyond: bool = False
-    called: Node | None = None
+    called: Matrix | None = None
 
 
 @record(frozen=True, eq=False, repr=False)
@@ -415,7 +414,7 @@ class Figure:
     rows: tuple[ReadMatrix, ...]
 
     @property
-    def node(self) -> Node:
+    def node(self) -> Matrix:
         return self.block.node
 
     @property
@@ -439,7 +438,7 @@ class Figure:
         """Whether the operands to its left, with their signs, are the whole formula."""
         return not self.helpers and _line(self.node) == [(one.node, one.sign) for one in self.left]
 
-    def first(self, last: Node | None) -> ReadMatrix | None:
+    def first(self, last: Matrix | None) -> ReadMatrix | None:
         """The operand that it begins with: `last`, the matrix drawn last, if the order is free."""
         commutes = {operand.sign for operand in self.left[1:]} in ({"+"}, {"·"})
         for operand in self.left[1:]:
@@ -448,7 +447,7 @@ class Figure:
         return self.left[0] if self.left else None
 
 
-def is_drawn_at_first_use(node: Node) -> bool:
+def is_drawn_at_first_use(node: Matrix) -> bool:
     """Whether a matrix is drawn where it is first used: it is given, or has no operands to draw."""
     if node.operation is None or operation_of(node).reads_labels:
         return True
@@ -456,14 +455,14 @@ def is_drawn_at_first_use(node: Node) -> bool:
     return view is not None and not view.turned and view.shape != view.node.shape
 
 
-def figure_of(sheet: Sheet, original: Callable[[Node], Node]) -> Figure:
+def figure_of(sheet: Sheet, original: Callable[[Matrix], Matrix]) -> Figure:
     """The figure of the step that a sheet shows; `original` gives the matrix in whose cells a copy
     stands."""
     main, *rest = sheet.blocks
     helpers = tuple(block for block in rest if not block.node.scalar)
     scalars = tuple(block for block in rest if block.node.scalar)
     own = {block.node for block in sheet.blocks}
-    operands: dict[tuple[Node, bool], ReadMatrix] = {}
+    operands: dict[tuple[Matrix, bool], ReadMatrix] = {}
     if not is_drawn_at_first_use(main.node) and not operation_of(main.node).joins:
         for block in (main, *helpers):
             for operand in _read(block.node):
@@ -483,14 +482,14 @@ def figure_of(sheet: Sheet, original: Callable[[Node], Node]) -> Figure:
     return Figure(main, helpers, scalars, tuple(left), tuple(above), tuple(rows))
 
 
-def _goes_with_every_row(node: Node, result: Node) -> bool:
+def _goes_with_every_row(node: Matrix, result: Matrix) -> bool:
     cells = cells_of(node)
     role = cells.node.role if cells else node.role
     return node.shape[0] == 1 and (result.shape[0] > 1 or role == "weight")
 
 
 def _read(
-    node: Node, sign: str = "", turned: bool = False, factor: bool = False
+    node: Matrix, sign: str = "", turned: bool = False, factor: bool = False
 ) -> Iterator[ReadMatrix]:
     """The named matrices in a node's formula, with their signs and positions."""
     if node.operation is None:
@@ -514,7 +513,7 @@ def _read(
             yield from _read(parent, operand.sign, operand.turned, operand.factor)
 
 
-def _line(node: Node) -> list[tuple[Node, str]]:
+def _line(node: Matrix) -> list[tuple[Matrix, str]]:
     """A formula as its operands, each with the sign before it, as it is read from left to right; empty
     if it cannot be written so."""
     sign = operation_of(node).sign if node.operation else ""
@@ -531,7 +530,7 @@ def _line(node: Node) -> list[tuple[Node, str]]:
     return [*left, (right[0][0], sign), *right[1:]]
 
 
-def _is_part(node: Node, left_factor: bool) -> bool:
+def _is_part(node: Matrix, left_factor: bool) -> bool:
     """Whether a part of a matrix is drawn instead of the whole: some columns, or a transposed left
     factor."""
     cells = cells_of(node)
@@ -541,7 +540,7 @@ def _is_part(node: Node, left_factor: bool) -> bool:
     return whole != cells.node.shape or (cells.turned and left_factor)
 
 
-def read_by(figures: Sequence[Figure]) -> set[Node]:
+def read_by(figures: Sequence[Figure]) -> set[Matrix]:
     """All operands of these steps."""
     return {operand.node for figure in figures for operand in figure.operands}
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from attn_xl.graph.graph import walk
 from attn_xl.graph.loops import loops_in
-from attn_xl.graph.node import Node, walk
-from attn_xl.graph.operation import cells_of
+from attn_xl.graph.matrix import Matrix, cells_of
 from attn_xl.text import text_width
 from attn_xl.workbook.layout.layout import Layout, Sheet
 
@@ -46,13 +46,13 @@ class DrawnMatrix:
 
     limit: float
     scope: str
-    there: set[Node]
-    known: Container[Node]
+    there: set[Matrix]
+    known: Container[Matrix]
     measured: Callable[[Drawing], dict[int, float]]
     columns: dict[int, float]
-    runs: Mapping[Node, str] = field(default_factory=dict)
+    runs: Mapping[Matrix, str] = field(default_factory=dict)
     _done: list[Drawing] = field(default_factory=list)
-    _made: set[Node] = field(default_factory=set)
+    _made: set[Matrix] = field(default_factory=set)
     _band: Band = field(init=False)
 
     def __post_init__(self) -> None:
@@ -148,7 +148,7 @@ class DrawnMatrix:
     def _continues_line(self, figure: Figure, first: ReadMatrix) -> bool:
         return self._band.last is first.node or (figure.fans and self._band.fan is first.node)
 
-    def _pieces(self, figure: Figure, before: Node | None) -> list[DrawnPiece]:
+    def _pieces(self, figure: Figure, before: Matrix | None) -> list[DrawnPiece]:
         """The pieces to draw for a step; `before` was drawn last, perhaps on the line above."""
         new = {
             operand.node
@@ -198,7 +198,7 @@ class DrawnMatrix:
         return pieces
 
     def _operand(
-        self, operand: ReadMatrix, new: set[Node], sign: str, begins_group: bool = False
+        self, operand: ReadMatrix, new: set[Matrix], sign: str, begins_group: bool = False
     ) -> DrawnPiece:
         node, repeated = operand.node, operand.node not in new
         moved = operand.moved if repeated else None
@@ -208,7 +208,7 @@ class DrawnMatrix:
             name = " = ".join([self._caption(node), *called])
         return DrawnPiece(node, name, sign, begins_group, repeated, moved=moved)
 
-    def _above(self, figure: Figure, new: set[Node]) -> Iterator[Above]:
+    def _above(self, figure: Figure, new: set[Matrix]) -> Iterator[Above]:
         for operand in figure.above:
             repeated = operand.turned or operand.node not in new
             name = self._name(operand.called or operand.node)
@@ -220,7 +220,7 @@ class DrawnMatrix:
             name = f"{operand.sign} {self._short(_whole_name(operand.node))}".strip()
             yield Above(operand.node, name, operand.node not in new, one_row=True)
 
-    def _caption(self, node: Node, operands: Sequence[Node] = ()) -> str:
+    def _caption(self, node: Matrix, operands: Sequence[Matrix] = ()) -> str:
         """`Q_1 = Input × W_Q`: a part of W_Q has the name of the whole, since it is drawn above."""
         words = node.words
         for operand in operands:
@@ -229,7 +229,7 @@ class DrawnMatrix:
         words = self._short(words)
         return f"{self._short(node.name)} = {words}" if words else self._short(node.name)
 
-    def _name(self, node: Node) -> str:
+    def _name(self, node: Matrix) -> str:
         """The caption of a repeated matrix: its name, or a part of one in words."""
         return self._short(node.name or node.words)
 
@@ -242,7 +242,7 @@ def _continues_from_one(figure: Figure) -> bool:
     return not figure.fans and len(figure.left) == 1 and not figure.above
 
 
-def _whole_name(node: Node) -> str:
+def _whole_name(node: Matrix) -> str:
     """The name of a matrix, or of the matrix that a part belongs to; Xᵀ for a transposed one."""
     cells = cells_of(node)
     return cells.node.name if cells and not cells.turned else node.name or node.words
@@ -276,11 +276,11 @@ class Figures:
     sheets: Sequence[Sheet]
     decimals: int | None
     limit: float = LIMIT
-    there: set[Node] = field(default_factory=set)
+    there: set[Matrix] = field(default_factory=set)
     figures: dict[Sheet, Figure] = field(init=False)
-    read: set[Node] = field(init=False)
-    runs: dict[Node, str] = field(init=False)
-    _widths: dict[Node, float] = field(default_factory=dict)
+    read: set[Matrix] = field(init=False)
+    runs: dict[Matrix, str] = field(init=False)
+    _widths: dict[Matrix, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.figures = {sheet: figure_of(sheet, self.layout.original) for sheet in self.sheets}
@@ -292,7 +292,7 @@ class Figures:
         """Whether the matrix of a sheet is drawn where it is first used."""
         return is_drawn_at_first_use(sheet.main.node) and sheet.main.node in self.read
 
-    def width(self, node: Node) -> float:
+    def width(self, node: Matrix) -> float:
         """The approximate width of a matrix's columns, in characters; a template may need more."""
         if node not in self._widths:
             if node.texts:

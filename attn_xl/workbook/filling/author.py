@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from attn_xl.errors import CallError, InputError, nearest
-from attn_xl.graph.node import Graph
+from attn_xl.graph.graph import Graph
 from attn_xl.graph.step import Step
 from attn_xl.models import steps
 from attn_xl.models.build import attend

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from attn_xl.errors import InputError
+from attn_xl.graph.graph import Graph, walk
 from attn_xl.graph.loops import Entered, Recomputed, loops_in, recompute
-from attn_xl.graph.node import Graph, MadeBy, Node, walk
-from attn_xl.graph.operation import Operand, Reads, cells_of, formula_size, operation_of
+from attn_xl.graph.matrix import Matrix, Operation, cells_of, formula_size, operation_of
 from attn_xl.graph.operations.elementwise import Copy, Divide
+from attn_xl.graph.terms import Operand, Reads
 from attn_xl.models import steps
 from attn_xl.models.softmax import softmax_scores
 from attn_xl.spreadsheets.addresses import (
@@ -107,13 +108,13 @@ class StepsSheet:
         self.name, self.cells = name, FilledCells()
         self._next = 1
 
-    def place(self, node: Node) -> Place:
+    def place(self, node: Matrix) -> Place:
         """Room for a matrix with its labels, below those so far."""
         place = Place(self.name, self._next + 2, 2, *node.shape)
         self._next = place.last_row + 2
         return place
 
-    def label(self, sentence: str, node: Node, place: Place) -> None:
+    def label(self, sentence: str, node: Matrix, place: Place) -> None:
         title = f"{node.name} = {node.words}" if node.words else node.name
         self.cells[place.row - 2] = {1: Filled(f"{sentence}: {title}")}
         if node.shape != (1, 1):
@@ -142,9 +143,9 @@ class Sentence:
         self.anew, self.hers = anew, hers
         self.drawn, self.group, self.graph, self.behind = drawn, group, graph, behind
         self.sheets = {sheet.name: sheet for sheet in drawn.sheets}
-        self.frames: dict[Node, list[Frame]] = {}
-        self._clones: dict[Node, Node] = {}
-        self._named: dict[Node, Node] = {}
+        self.frames: dict[Matrix, list[Frame]] = {}
+        self._clones: dict[Matrix, Matrix] = {}
+        self._named: dict[Matrix, Matrix] = {}
         loops = loops_in(walk(graph.values()))
         self._in_loops = {node for loop in loops for node in loop.nodes}
         self.waiting: dict[Frame, np.ndarray] = {}
@@ -160,7 +161,7 @@ class Sentence:
                 several.sort(key=lambda frame: self._away(node, frame))
         self.shown = self._numbers()
 
-    def _give(self, node: Node, frame: Frame) -> None:
+    def _give(self, node: Matrix, frame: Frame) -> None:
         self.frames.setdefault(node, []).append(frame)
 
     def _give_width(self) -> None:
@@ -175,7 +176,7 @@ class Sentence:
             if value == node.values[0, 0] and node not in self.frames:
                 self.frames[node] = [Frame(name, Place("", 0, 0, 1, 1), False, "its name")]
 
-    def _away(self, node: Node, frame: Frame) -> tuple[int, int, int]:
+    def _away(self, node: Matrix, frame: Frame) -> tuple[int, int, int]:
         """How far a frame is from those that its matrix is computed from."""
         near = [self.frames[p][0] for p in _operands(node) if p in self.frames and p is not node]
         return (
@@ -223,7 +224,7 @@ class Sentence:
 
     # Formulas
 
-    def _operand(self, node: Node, reads: Reads) -> Node:
+    def _operand(self, node: Matrix, reads: Reads) -> Matrix:
         """A matrix as part of a formula: itself if it has cells, else its own formula; if that would be
         too long, or if the formula needs cells, it gets some on the sheet of steps."""
         if node in self.frames:
@@ -242,7 +243,7 @@ class Sentence:
             )
         return nameless if small else self._behind(node)
 
-    def _clone(self, node: Node, nameless: bool = False) -> Node:
+    def _clone(self, node: Matrix, nameless: bool = False) -> Matrix:
         """A computed matrix whose operands are `_operand`s."""
         operation = operation_of(node)
         softmax = self._softmax(node)
@@ -253,7 +254,7 @@ class Sentence:
         made = softmax or replace(node, parents=parents)
         return replace(made, name="") if nameless else made
 
-    def _behind(self, node: Node) -> Node:
+    def _behind(self, node: Matrix) -> Matrix:
         """A matrix in cells of its own on the sheet of steps."""
         if not node.name:
             named = replace(node, name=operation_of(node).noun)
@@ -266,7 +267,7 @@ class Sentence:
         _write(self.behind.cells, self.formulas(node, self.frames[node][0], np.ones(node.shape, bool)))
         return node
 
-    def _softmax(self, node: Node) -> Node | None:
+    def _softmax(self, node: Matrix) -> Matrix | None:
         """A softmax whose exponentials and sums no frame shows, as one formula."""
         x = softmax_scores(node)
         if x is None or any(parent in self.frames for parent in node.parents):
@@ -281,7 +282,7 @@ class Sentence:
             )  # fmt: skip
         return replace(node, operation=WholeSoftmax(maximum), parents=(self._operand(x, Reads.row),))
 
-    def _blocks(self, home: Place, own: Frame | None) -> dict[Node, Block]:
+    def _blocks(self, home: Place, own: Frame | None) -> dict[Matrix, Block]:
         """For each matrix the frame nearest to a place, as formulas there refer to it."""
         blocks = {}
         for node, frames in self.frames.items():
@@ -297,11 +298,13 @@ class Sentence:
             blocks[node] = Block(node, frame.place, name, "", True, True, True, turned=frame.turned)
         return blocks
 
-    def formulas(self, node: Node, frame: Frame, wanted: np.ndarray) -> Iterator[tuple[int, FilledRow]]:
+    def formulas(
+        self, node: Matrix, frame: Frame, wanted: np.ndarray
+    ) -> Iterator[tuple[int, FilledRow]]:
         """The wanted cells of a matrix in a frame by rows of the sheet, each with its formula and its
         number."""
         home, numbers = frame.place, self.shown.shown.get(node, node.values)
-        clone: Node | None = None
+        clone: Matrix | None = None
         if frame is not self.frames[node][0]:
             clone = replace(node, operation=Copy(), parents=(node,))
         elif node.operation is not None:
@@ -370,11 +373,10 @@ def as_she_writes(formula: str, hers: frozenset[str]) -> tuple[str, bool]:
     return formula, False
 
 
-class WholeSoftmax(MadeBy):
+class WholeSoftmax(Operation):
     """A softmax in one formula, of scores that a second operand may divide:
-    `=EXP(B5-MAX($B5:$D5))/SUMPRODUCT(EXP($B5:$D5-MAX($B5:$D5)))`."""
-
-    same_in_every_row, reads_labels, passes_on = True, False, False
+    `=EXP(B5-MAX($B5:$D5))/SUMPRODUCT(EXP($B5:$D5-MAX($B5:$D5)))`. It stands for the operations of a
+    model's softmax, which have its numbers and its words."""
 
     def __init__(self, maximum: bool) -> None:
         self.maximum = maximum
@@ -394,14 +396,8 @@ class WholeSoftmax(MadeBy):
     def reads_of(self, number: int) -> Reads:
         return Reads.number if number else Reads.row
 
-    def cells(self, of: object) -> None:
-        """None: its numbers are in no cells of its operand."""
 
-    def row_of(self, row: int) -> None:
-        """None: it computes its rows."""
-
-
-def _operands(node: Node) -> Iterator[Node]:
+def _operands(node: Matrix) -> Iterator[Matrix]:
     """The named matrices that a matrix is computed from, helpers looked through."""
     for parent in node.parents:
         if parent.name and not parent.helper:
@@ -489,7 +485,7 @@ def _closed(sheet: DrawnSheet, place: Place) -> str:
     return ""
 
 
-def _differences(sentence: Sentence, node: Node, frame: Frame, sheet: DrawnSheet) -> Iterator[str]:
+def _differences(sentence: Sentence, node: Matrix, frame: Frame, sheet: DrawnSheet) -> Iterator[str]:
     """Where an author's own cells do not hold what the paper computes from the cells that they read."""
     filled, numbers = values_in(sheet, frame.place, frame.turned)
     expected = sentence.shown.expected[node]

@@ -11,7 +11,7 @@ from itertools import product as every
 from typing import Any
 
 from attn_xl.errors import InputError
-from attn_xl.graph.node import Graph
+from attn_xl.graph.graph import Graph
 from attn_xl.models import steps
 from attn_xl.spreadsheets.addresses import Place, address, quoted
 from attn_xl.spreadsheets.drawn import DrawnBook

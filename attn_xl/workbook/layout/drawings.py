@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from math import isnan
 
-from attn_xl.graph.node import Numbers
+from attn_xl.graph.matrix import Numbers
 from attn_xl.models import steps
 from attn_xl.models.similarity import AXES, DIRECTIONS_STAY
 from attn_xl.models.steps import CERTAINTY, CURVE, DISTANCE, LOSS_BY_WORD, POSITIONS, SPREAD

@@ -10,9 +10,10 @@ from functools import cached_property
 
 import numpy as np
 
+from attn_xl.graph.graph import referred_to, walk
 from attn_xl.graph.loops import loops_in
-from attn_xl.graph.node import Node, Numbers, referred_to, walk
-from attn_xl.graph.operation import NoArray, Operation, Reads, cells_of, operation_of
+from attn_xl.graph.matrix import Matrix, Numbers, Operation, cells_of, operation_of
+from attn_xl.graph.terms import NoArray, Reads
 from attn_xl.records import record
 from attn_xl.settings import OVERVIEW, Formulas, Settings
 from attn_xl.spreadsheets.addresses import (
@@ -51,9 +52,9 @@ class Blanks:
         filled: open cells show their number where it is known.
     """
 
-    open: dict[Node, np.ndarray] = field(default_factory=dict)
-    numbers: dict[Node, Numbers] = field(default_factory=dict)
-    follow: frozenset[Node] = frozenset()
+    open: dict[Matrix, np.ndarray] = field(default_factory=dict)
+    numbers: dict[Matrix, Numbers] = field(default_factory=dict)
+    follow: frozenset[Matrix] = frozenset()
     fixed: bool = False
     filled: bool = False
 
@@ -148,20 +149,20 @@ class Layout:
         return self.all_sheets[0].name
 
     @cached_property
-    def blocks(self) -> dict[Node, Block]:
+    def blocks(self) -> dict[Matrix, Block]:
         placed = {block.node: block for sheet in self.sheets for block in sheet.blocks}
         return self.with_copies(placed)
 
-    def original(self, node: Node) -> Node:
+    def original(self, node: Matrix) -> Matrix:
         """The matrix in whose cells a matrix stands: the one that it copies, or itself."""
         return node.parents[0] if any(copy.node is node for copy in self.copies) else node
 
-    def with_copies(self, placed: dict[Node, Block]) -> dict[Node, Block]:
+    def with_copies(self, placed: dict[Matrix, Block]) -> dict[Matrix, Block]:
         """Blocks by their matrices, and the copies of these in the same cells."""
         there = ((copy, placed.get(copy.node.parents[0])) for copy in self.copies)
         return placed | {c.node: replace(c, place=of.place) for c, of in there if of is not None}
 
-    def scale_end(self, node: Node) -> float:
+    def scale_end(self, node: Matrix) -> float:
         """The number with the darkest colour: 1 for weights of attention, so that all can be compared;
         the largest for other shares, such as influences."""
         return self._largest.get(_compared(node), 1.0)
@@ -178,7 +179,7 @@ class Layout:
         return largest
 
     @cached_property
-    def named(self) -> dict[str, Node]:
+    def named(self) -> dict[str, Matrix]:
         """The matrices by their defined names."""
         return {block.name: node for node, block in self.blocks.items()}
 
@@ -216,15 +217,15 @@ class Layout:
         first = f"; the first says “{self.finding}”" if self.finding else ""
         return f"{sheets}, {cells:,} formulas{first}"
 
-    def values(self, node: Node) -> Numbers:
+    def values(self, node: Matrix) -> Numbers:
         """The numbers that the cells of a matrix show; NaN for an empty cell."""
         return self.blanks.numbers.get(node, node.values)
 
-    def waits(self, node: Node) -> bool:
+    def waits(self, node: Matrix) -> bool:
         """Whether a matrix has cells to fill in, or cells that wait for them."""
         return node in self.blanks.open or node in self.blanks.follow
 
-    def seen(self, node: Node) -> Numbers:
+    def seen(self, node: Matrix) -> Numbers:
         """The numbers that its formatting may depend on; NaN for the answers of an exam."""
         return self.values(node) if self.blanks.fixed else node.values
 
@@ -278,7 +279,7 @@ class Layout:
             return ""
 
     @cached_property
-    def _looping(self) -> set[Node]:
+    def _looping(self) -> set[Matrix]:
         """The matrices that are computed row by row."""
         return {node for loop in loops_in(walk(self.blocks)) for node in loop.nodes}
 
@@ -303,7 +304,7 @@ class Layout:
         return rows_alike(block.node, rows) if block.live else [()] * len(rows)
 
 
-def rows_alike(node: Node, rows: range) -> Sequence[object]:
+def rows_alike(node: Matrix, rows: range) -> Sequence[object]:
     """For each row of a computed matrix a value that is the same where its formulas differ only in row
     numbers."""
     varying = list(_varying(node))
@@ -312,7 +313,7 @@ def rows_alike(node: Node, rows: range) -> Sequence[object]:
     return [tuple(made.kind_of_row(row) for made in varying if made) for row in rows]
 
 
-def _varying(node: Node) -> Iterator[Operation | None]:
+def _varying(node: Matrix) -> Iterator[Operation | None]:
     """The operations in a matrix's formula whose own formulas differ between rows in more than row
     numbers; None for an operand that is another column in each row."""
     if node.operation is None:
@@ -329,6 +330,6 @@ def _varying(node: Node) -> Iterator[Operation | None]:
                 yield None
 
 
-def _compared(node: Node) -> str:
+def _compared(node: Matrix) -> str:
     """What a reader compares a matrix with: those on its sheet, or those of its step."""
     return node.sheet or (node.step.symbol if node.step else "")

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from attn_xl.graph.node import Node
+from attn_xl.graph.matrix import Matrix
 from attn_xl.models import steps
 from attn_xl.models.steps import CURVE, INFLUENCE, LOSS_BY_WORD
 from attn_xl.settings import OVERVIEW, SETTINGS
@@ -653,7 +653,7 @@ class _Drawing:
         text = what.format(**{name: option.value for name, option in options.items()})
         return Option(text, formula_of_text(what, **{name: o.formula for name, o in options.items()}))
 
-    def _picked(self, column: int, node: Node) -> Option:
+    def _picked(self, column: int, node: Matrix) -> Option:
         """The most probable words of all rows, in a line."""
         cells = [fixed(address(self._row + i, column)) for i in range(len(node.rows))]
         words = [clean(node.columns[int(row.argmax())]) for row in self._layout.values(node)]

@@ -7,8 +7,8 @@ from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
-from attn_xl.graph.node import Node
-from attn_xl.graph.operation import Cells, NoArray, Operand, cells_of, operation_of
+from attn_xl.graph.matrix import Cells, Matrix, cells_of, operation_of
+from attn_xl.graph.terms import NoArray, Operand
 from attn_xl.records import record
 from attn_xl.spreadsheets.addresses import Place, letters, literal, quoted, row_token
 
@@ -248,7 +248,7 @@ class Block:
         turned: whether its cells hold the transpose: on a sheet that has words in columns.
     """
 
-    node: Node
+    node: Matrix
     place: Place
     name: str
     caption: str
@@ -264,11 +264,11 @@ class PlacedOperand(Operand):
 
     def __init__(
         self,
-        blocks: Mapping[Node, Block],
-        node: Node,
+        blocks: Mapping[Matrix, Block],
+        node: Matrix,
         home: Place,
         index: int,
-        read: dict[str, tuple[Node, int]],
+        read: dict[str, tuple[Matrix, int]],
         turned: bool = False,
     ) -> None:
         self._blocks, self._node, self._home, self._index = blocks, node, home, index
@@ -429,7 +429,7 @@ class PlacedOperand(Operand):
         return f"ROW(${label}{row_token(0)})-ROW(${label}${place.row})"
 
 
-def _binding(node: Node) -> int:
+def _binding(node: Matrix) -> int:
     """How tightly the formula of a matrix without a name binds."""
     operation = operation_of(node)
     if operation.passes_on:
@@ -437,7 +437,7 @@ def _binding(node: Node) -> int:
     return operation.binds
 
 
-def look_of(node: Node) -> str:
+def look_of(node: Matrix) -> str:
     """The style of a matrix's numbers. Only numbers to edit look like inputs and weights: those that a
     formula computes, such as weights after a step of learning, do not."""
     computed = node.operation is not None and node.role in ("input", "weight")

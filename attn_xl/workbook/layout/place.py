@@ -5,7 +5,8 @@ left to right. Matrices that share a sheet (`Compare`) stand below each other.""
 from __future__ import annotations
 
 from attn_xl.errors import InputError, TooLargeError
-from attn_xl.graph.node import Node, referred_to
+from attn_xl.graph.graph import referred_to
+from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.operations.elementwise import Copy
 from attn_xl.graph.step import WHOLE
 from attn_xl.models import steps
@@ -58,10 +59,10 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
     """
     prefixes = _prefixes(computation)
     shared = computation.shared()
-    node: Node
-    contents: dict[tuple[str, str], list[tuple[Node, str]]] = {}  # (prefix, symbol): node, name
-    owners: dict[tuple[str, str], Node] = {}
-    step_of: dict[Node, Node] = {}
+    node: Matrix
+    contents: dict[tuple[str, str], list[tuple[Matrix, str]]] = {}  # (prefix, symbol): node, name
+    owners: dict[tuple[str, str], Matrix] = {}
+    step_of: dict[Matrix, Matrix] = {}
     for sentence, graph in computation.items():
         for full_name, node in graph.items():
             prefix = "" if node in shared else prefixes[sentence]
@@ -102,7 +103,7 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
         members.sort(key=lambda member: (places[step_of.get(member[0], member[0])], _rank(member[0])))
         widest = max(node.shape[1] for node in places)
         blocks: list[Block] = []
-        last: Node | None = None
+        last: Matrix | None = None
         for node, full_name in dict(members).items():
             whose = f"{spelled.get(prefix, prefix)}." if prefix else ""
             defined = _claim(defined_name(whose + full_name), names)
@@ -146,7 +147,7 @@ def lay_out(computation: Computation, only: str | None = None) -> Layout:
     )
 
 
-def _is_copy(node: Node, there: set[Node]) -> bool:
+def _is_copy(node: Matrix, there: set[Matrix]) -> bool:
     """Whether it is Q, K or V without weights: the same numbers as its input, which is written."""
     plain = node.is_step(steps.QUERIES, steps.KEYS, steps.VALUES) and isinstance(node.operation, Copy)
     return plain and bool(node.parents[0].name) and node.parents[0] in there
@@ -157,7 +158,7 @@ def _latin(prefix: str) -> bool:
     return bool(defined_name(prefix).strip("_."))
 
 
-def _is_complete(node: Node, there: set[Node]) -> bool:
+def _is_complete(node: Matrix, there: set[Matrix]) -> bool:
     """Whether every matrix that its formula refers to is written."""
     return all(parent in there for parent in referred_to(node))
 
@@ -209,11 +210,11 @@ def _claim(name: str, taken: set[str], longest: int = MAX_NAME) -> str:
     return name
 
 
-def _rank(node: Node) -> int:
+def _rank(node: Matrix) -> int:
     return 1 if not node.helper else 2 if node.scalar else 0
 
 
-def _goes_beside(node: Node, before: Block) -> bool:
+def _goes_beside(node: Matrix, before: Block) -> bool:
     """Whether it is attention after learning, or the difference, which is compared with what is before
     it number by number."""
     near = before.place.last_column + 1 < MOST_BESIDE
@@ -221,7 +222,7 @@ def _goes_beside(node: Node, before: Block) -> bool:
 
 
 def _place(
-    node: Node, sheet: str, name: str, blocks: list[Block], live: bool, widest: int, beside: bool
+    node: Matrix, sheet: str, name: str, blocks: list[Block], live: bool, widest: int, beside: bool
 ) -> Block:
     """Place a matrix to the right of the last one (`beside`: its helper, or its step), or below all
     blocks, of up to `widest` columns. A helper has no row labels where they would repeat others."""

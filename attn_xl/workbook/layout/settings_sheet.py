@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from attn_xl.graph.node import Node
+from attn_xl.graph.matrix import Matrix
 from attn_xl.models.computation import Computation
 from attn_xl.models.steps import FIRST, LEARNING
 from attn_xl.models.steps import LABELS as LABELS_STEP
@@ -50,7 +50,7 @@ class Source:
     name: str
     defined: str
     place: str
-    node: Node
+    node: Matrix
 
 
 def with_record(
@@ -113,15 +113,15 @@ def answers(layout: Layout, computation: Computation) -> Iterator[tuple[Any, ...
                     yield f"{ANSWERS} {sentence}", block.name, block.place.absolute
 
 
-def _sentence(node: Node, graph: str) -> str:
+def _sentence(node: Matrix, graph: str) -> str:
     """The sentence that a matrix belongs to: the graph's, or one of those in a graph of several."""
     return node.part.scopes[-1].symbol if node.part.scopes else graph
 
 
 def sources(layout: Layout, computation: Computation, settings: Settings) -> Iterator[Source]:
     """The tables that are given rather than computed."""
-    node: Node
-    names: dict[Node, tuple[str, str]] = {}
+    node: Matrix
+    names: dict[Matrix, tuple[str, str]] = {}
     for name, graph in computation.items():
         for node in graph.values():
             source = node.step.source if node.step else ""
@@ -152,7 +152,7 @@ def sources(layout: Layout, computation: Computation, settings: Settings) -> Ite
             yield Source(kind, name, "", _packed(node), node)
 
 
-def _packed(node: Node) -> str:
+def _packed(node: Matrix) -> str:
     """A table as JSON; "" if it is too long for a cell."""
     table = {"rows": node.rows, "columns": node.columns, "values": node.values.tolist()}
     text = json.dumps(table)
@@ -172,7 +172,7 @@ def digest(computation: Computation, settings: Settings) -> str:
     return hashed.hexdigest()[:16]
 
 
-def table_digest(node: Node) -> str:
+def table_digest(node: Matrix) -> str:
     """A fingerprint of a matrix's numbers, to 12 digits (some programs keep only 15), and labels."""
     hashed = hashlib.sha256(repr((node.rows, node.columns)).encode("utf-8", "surrogatepass"))
     hashed.update(" ".join(f"{number:.12g}" for number in node.values.flat).encode())

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from attn_xl.graph.node import Numbers
+from attn_xl.graph.matrix import Numbers
 from attn_xl.models import steps
 from attn_xl.models.similarity import ARROWS, DIGITS, principal_components
 from attn_xl.spreadsheets.addresses import Place, address, fixed

@@ -12,7 +12,7 @@ from openpyxl.styles import Alignment, Border, Protection, Side
 from openpyxl.styles.differential import DifferentialStyle
 
 from attn_xl.graph.extent import HIDES
-from attn_xl.graph.node import Node, Numbers
+from attn_xl.graph.matrix import Matrix, Numbers
 from attn_xl.settings import Settings
 from attn_xl.spreadsheets.addresses import MAX_TEXT, cut
 from attn_xl.text import text_width
@@ -32,14 +32,14 @@ class Styles:
     """The style numbers of a workbook by kind of cell."""
 
     def __init__(
-        self, book: Any, page: Any, settings: Settings, seen: Callable[[Node], Numbers]
+        self, book: Any, page: Any, settings: Settings, seen: Callable[[Matrix], Numbers]
     ) -> None:
         """`seen` gives the numbers that a matrix's format may depend on; NaN for hidden answers."""
         self._book, self._page, self._settings, self._seen = book, page, settings, seen
         self.decimals = settings.decimals
         self._numbers: dict[Any, int] = {}
-        self._formats: dict[tuple[Node, bool], str] = {}
-        self._shown: dict[Node, int] = {}
+        self._formats: dict[tuple[Matrix, bool], str] = {}
+        self._shown: dict[Matrix, int] = {}
         self._named = {named.name: named for named in book._named_styles}
         self._differential: dict[str, Any] = {}
 
@@ -124,21 +124,21 @@ class Styles:
             self._numbers[key] = int(cell.style_id)
         return self._numbers[key]
 
-    def of_matrix(self, node: Node, *, blank: bool = False) -> int:
+    def of_matrix(self, node: Matrix, *, blank: bool = False) -> int:
         """The style number of a matrix's numbers or, with `blank`, of its cells to fill in."""
         number_format = self.number_format(node, blank=blank)
         if blank:
             return self.number("attn blank", number_format=number_format, unlocked=True)
         return self.number(look_of(node), number_format=number_format)
 
-    def number_format(self, node: Node, *, blank: bool = False) -> str:
+    def number_format(self, node: Matrix, *, blank: bool = False) -> str:
         """The number format of a matrix, computed once."""
         key = node, blank
         if key not in self._formats:
             self._formats[key] = self._format(node, blank=blank)
         return self._formats[key]
 
-    def _format(self, node: Node, *, blank: bool) -> str:
+    def _format(self, node: Matrix, *, blank: bool) -> str:
         """The number format of a matrix: the template's or that of --decimals, with an exponent where
         the numbers need one. Cells to fill in, of which no number may be seen, show what is typed."""
         decimals, extent = self._settings.decimals, node.extent(self._seen(node))
@@ -157,19 +157,19 @@ class Styles:
             own = f"0.{'0' * max(decimals, 1)}E+00"
         return hiding(own, self._hidden_text(node)) if node.may_hide else own
 
-    def _hidden_text(self, node: Node) -> str:
+    def _hidden_text(self, node: Matrix) -> str:
         """The text shown for masked numbers: their value, if all have the same."""
         values = self._seen(node)
         hidden = {f"{value:.0E}" for value in np.unique(values[values <= HIDES])}
         return hidden.pop() if len(hidden) == 1 else f"<={HIDES:.0E}" if hidden else HIDDEN_TEXT
 
-    def shown_width(self, node: Node) -> int:
+    def shown_width(self, node: Matrix) -> int:
         """The width of a matrix's widest number, in characters, computed once."""
         if node not in self._shown:
             self._shown[node] = self._width(node)
         return self._shown[node]
 
-    def _width(self, node: Node) -> int:
+    def _width(self, node: Matrix) -> int:
         """The width of a matrix's widest number, in characters."""
         values = self._seen(node)
         if node.texts:
