@@ -1,4 +1,4 @@
-"""Functions that models are written in, besides arithmetic: one for each operation in `operations/`."""
+"""Functions that models are written in, besides arithmetic: the operations of `operations/`."""
 
 from __future__ import annotations
 
@@ -8,37 +8,28 @@ from dataclasses import replace
 import numpy as np
 
 from attn_xl.errors import InputError
-from attn_xl.graph.operations.elementwise import (
-    NEGATIVE_LOG,
-    NEXT_DRAW,
-    AtMost,
-    Copy,
-    Power,
-    gelu,
-    gelu_tanh,
-    relu,
-    silu,
-)
-from attn_xl.graph.operations.elementwise import angle as angle
-from attn_xl.graph.operations.elementwise import cos as cos
-from attn_xl.graph.operations.elementwise import exp as exp
-from attn_xl.graph.operations.elementwise import rounded as rounded
-from attn_xl.graph.operations.elementwise import sigmoid as sigmoid
-from attn_xl.graph.operations.elementwise import sin as sin
-from attn_xl.graph.operations.elementwise import sqrt as sqrt
-from attn_xl.graph.operations.elementwise import tanh as tanh
-from attn_xl.graph.operations.positions import (
-    HIDDEN,
-    Angle,
-    Count,
-    Distance,
-    Mask,
-    QuarterTurn,
-    Sinusoid,
-    When,
-)
-from attn_xl.graph.operations.products import Dot
-from attn_xl.graph.operations.reductions import (
+from attn_xl.text import OFF, ON
+
+from .extent import HIDES
+from .matrix import Matrix, made
+from .operations.elementwise import NEGATIVE_LOG, AtMost, Copy, constant, gelu, gelu_tanh, relu, silu
+from .operations.elementwise import NEXT_DRAW as NEXT_DRAW
+from .operations.elementwise import Power as Power
+from .operations.elementwise import angle as angle
+from .operations.elementwise import cos as cos
+from .operations.elementwise import exp as exp
+from .operations.elementwise import rounded as rounded
+from .operations.elementwise import sigmoid as sigmoid
+from .operations.elementwise import sin as sin
+from .operations.elementwise import sqrt as sqrt
+from .operations.elementwise import tanh as tanh
+from .operations.positions import HIDDEN, Count, Mask, When
+from .operations.positions import Angle as Angle
+from .operations.positions import Distance as Distance
+from .operations.positions import QuarterTurn as QuarterTurn
+from .operations.positions import Sinusoid as Sinusoid
+from .operations.products import Dot
+from .operations.reductions import (
     Best,
     BlockNorms,
     Largest,
@@ -50,20 +41,31 @@ from attn_xl.graph.operations.reductions import (
     Variance,
     Width,
 )
-from attn_xl.graph.operations.selection import (
-    Chosen,
-    Columns,
-    Concat,
-    Gather,
-    OneHot,
-    Repeated,
-    Shift,
-)
-from attn_xl.text import OFF, ON
+from .operations.selection import Chosen, Columns, Concat, Gather, OneHot, Repeated, Shift
 
-from .extent import HIDES
-from .matrix import Matrix, made
-from .operations.elementwise import constant
+copy = Copy()
+"""The same numbers under another name."""
+row_maximum, row_sum, row_mean, row_squares = Maximum(), Sum(), Mean(), Squares()
+"""(n, m) to (n, 1): the largest number, the sum, the mean, the sum of the squares of each row."""
+column_maximum, column_sum = Maximum(columns=True), Sum(columns=True)
+"""(n, m) to (1, m): the largest number, the sum of each column."""
+column_mean = Mean(columns=True)
+"""(n, m), (k, m), ... to (1, m): the mean of each column over the rows of all matrices."""
+column_variance = Variance(columns=True, sample=True)
+"""(n, m) to (1, m): the variance of each column, with n - 1 as divisor."""
+row_dot = Dot()
+"""(n, m) and (n, m) to (n, 1): the dot product of each row of one with the same row of the other."""
+running_sum = RunningSum()
+"""(n, m): the sum of each number and those to its left in its row."""
+largest = Largest()
+"""(n, m): 1 at the largest number of each row, the first of equal ones, else 0."""
+at_most = AtMost()
+"""(n, m) and a scalar to (n, m): 1 where a number is at most the scalar, 0 elsewhere."""
+negative_log = NEGATIVE_LOG
+"""The negative natural logarithm of each number of x, (n, m). If x = e^(-gap) / total, it may be given
+total and gap, (n, m) each: then an x of 0 has a logarithm."""
+concat = Concat()
+"""(n, a), (n, b), ... to (n, a + b + ...): side by side."""
 
 
 def option(
@@ -110,64 +112,6 @@ def when(chosen: Matrix, if_on: Matrix | float, if_off: Matrix | float) -> Matri
     return made(When(), (chosen, on, off), on.rows, on.columns, scalar=on.scalar and off.scalar)
 
 
-def column_maximum(x: Matrix) -> Matrix:
-    """(n, m) to (1, m): the largest number of each column."""
-    return made(Maximum(columns=True), (x,), ("maximum",), x.columns)
-
-
-def row_dot(x: Matrix, y: Matrix) -> Matrix:
-    """(n, m) and (n, m) to (n, 1): the dot product of each row of `x` with the same row of `y`."""
-    return made(Dot(), (x, y), x.rows, ("product",))
-
-
-def column_sum(x: Matrix) -> Matrix:
-    """(n, m) to (1, m): the sum of each column."""
-    return made(Sum(columns=True), (x,), ("sum",), x.columns)
-
-
-def column_mean(parts: Sequence[Matrix]) -> Matrix:
-    """(n, m), (k, m), ... to (1, m): the mean of each column over the rows of all parts."""
-    return made(Mean(columns=True), tuple(parts), ("mean",), parts[0].columns)
-
-
-def column_variance(x: Matrix) -> Matrix:
-    """(n, m) to (1, m): the variance of each column, with n - 1 as divisor."""
-    return made(Variance(columns=True, sample=True), (x,), ("variance",), x.columns)
-
-
-def copy(x: Matrix) -> Matrix:
-    """The same numbers under another name."""
-    return made(Copy(), (x,), x.rows, x.columns)
-
-
-def negative_log(x: Matrix, shares: tuple[Matrix, Matrix] | None = None) -> Matrix:
-    """The negative natural logarithm of each number.
-
-    Args:
-        x: the numbers, (n, m).
-        shares: total and gap, (n, m) each, if x = e^(-gap) / total: then an x of 0 has a logarithm.
-
-    Raises:
-        NotFinite: if a number is not above 0.
-    """
-    return made(NEGATIVE_LOG, (x, *(shares or ())), x.rows, x.columns, scalar=x.scalar)
-
-
-def power(x: Matrix, exponent: int) -> Matrix:
-    """Each number to the power of a whole number."""
-    return made(Power(exponent), (x,), x.rows, x.columns, scalar=x.scalar)
-
-
-def row_maximum(x: Matrix) -> Matrix:
-    """(n, m) to (n, 1): the largest number of each row."""
-    return made(Maximum(), (x,), x.rows, ("maximum",))
-
-
-def row_sum(x: Matrix) -> Matrix:
-    """(n, m) to (n, 1): the sum of each row."""
-    return made(Sum(), (x,), x.rows, ("sum",))
-
-
 def width(x: Matrix) -> Matrix:
     """The number of columns of `x`, as a scalar."""
     return made(Width(), (x,), ("",), ("",), scalar=True)
@@ -188,12 +132,6 @@ def shifted(x: Matrix, offset: int, beyond: Matrix) -> Matrix:
 def columns(x: Matrix, start: int, stop: int) -> Matrix:
     """(n, m) to (n, stop - start): neighbouring columns, counted from 0."""
     return made(Columns(start, stop), (x,), x.rows, x.columns[start:stop])
-
-
-def concat(parts: Sequence[Matrix]) -> Matrix:
-    """(n, a), (n, b), ... to (n, a + b + ...): side by side."""
-    labels = [label for part in parts for label in part.columns]
-    return made(Concat(), tuple(parts), parts[0].rows, labels)
 
 
 def best(x: Matrix) -> Matrix:
@@ -243,40 +181,6 @@ def masked(scores: Matrix, masks: Sequence[Matrix]) -> Matrix:
     return scores
 
 
-def sinusoid(x: Matrix, first: int = 0) -> Matrix:
-    """(n, d): the sinusoidal positions for embeddings (n, d), of which the first stands at `first`.
-
-    Source: Vaswani et al., "Attention Is All You Need" (2017), 3.5.
-    """
-    return made(Sinusoid(first), (x,), x.rows, x.columns)
-
-
-def angles(
-    base: Matrix, rows: Sequence[str], width: int, *, neighbours: bool, first: int = 0
-) -> Matrix:
-    """(n, r): the angles by which rotary positions turn n words, starting at position `first`; the two
-    columns of a pair, `1a` and `1b`, have the same.
-
-    Source: Su et al., "RoFormer: Enhanced Transformer with Rotary Position Embedding" (2021), 3.2.
-    """
-    operation = Angle(len(rows), width, neighbours, first)
-    half = width // 2
-    members = [(j // 2, j % 2) if neighbours else (j % half, j // half) for j in range(width)]
-    labels = [f"{pair + 1}{'ab'[member]}" for pair, member in members]
-    return made(operation, (base,), rows, labels)
-
-
-def turned(x: Matrix, *, neighbours: bool) -> Matrix:
-    """(n, r): each pair (a, b) of columns as (-b, a), a quarter turn."""
-    return made(QuarterTurn(neighbours), (x,), x.rows, x.columns)
-
-
-def distance(x: Matrix, first: int = 0) -> Matrix:
-    """(n, m): how many words apart the words of the rows and columns of `x` stand. The first of the
-    rows stands at `first`."""
-    return made(Distance(first), (x,), x.rows, x.columns)
-
-
 def counted(first: int, rows: Sequence[str]) -> Matrix:
     """(n, 1): first, first + 1, ..."""
     return made(Count(first, len(rows)), (), rows, ("count",))
@@ -287,37 +191,12 @@ def repeated(x: Matrix, rows: Sequence[str]) -> Matrix:
     return made(Repeated(len(rows), len(x.columns)), (x,), rows, x.columns)
 
 
-def next_draw(x: Matrix) -> Matrix:
-    """The scalar that follows a scalar in a sequence that looks random: whole, below 2³¹ - 1."""
-    return made(NEXT_DRAW, (x,), ("",), ("",), scalar=True)
-
-
-def running_sum(x: Matrix) -> Matrix:
-    """(n, m): the sum of each number and those to its left in its row."""
-    return made(RunningSum(), (x,), x.rows, x.columns)
-
-
-def largest(x: Matrix) -> Matrix:
-    """(n, m): 1 at the largest number of each row, the first of equal ones, else 0."""
-    return made(Largest(), (x,), x.rows, x.columns)
-
-
-def at_most(x: Matrix, most: Matrix) -> Matrix:
-    """(n, m): 1 where a number of `x` is at most the scalar `most`, 0 elsewhere."""
-    return made(AtMost(), (x, most), x.rows, x.columns)
-
-
 def block_norms(
     parts: Sequence[Matrix], each: int, rows: Sequence[str], columns: Sequence[str]
 ) -> Matrix:
     """(n, d), (n, d), ... to (k, n): in row i the norm of each row of the parts i · each, ...,
     (i + 1) · each - 1 together."""
     return made(BlockNorms(each), tuple(parts), rows, columns)
-
-
-def row_mean(x: Matrix) -> Matrix:
-    """(n, m) to (n, 1): the mean of each row."""
-    return made(Mean(), (x,), x.rows, ("mean",))
 
 
 def row_variance(x: Matrix, *, sample: bool = False) -> Matrix:
@@ -332,11 +211,6 @@ def row_variance(x: Matrix, *, sample: bool = False) -> Matrix:
             "divides by n - 1. Use --norm-variance population."
         )
     return made(Variance(sample=sample), (x,), x.rows, ("variance",))
-
-
-def row_squares(x: Matrix) -> Matrix:
-    """(n, m) to (n, 1): the sum of the squares of each row."""
-    return made(Squares(), (x,), x.rows, ("magnitude",))
 
 
 ACTIVATIONS = {"relu": relu, "gelu": gelu, "gelu-tanh": gelu_tanh, "silu": silu}

@@ -187,7 +187,7 @@ class _Back:
             start = node.parents[1]
             if start in self._leading:
                 first = len(node.rows) - 1 if loop.reverse else 0
-                part = Gather(((0, first),)).of(d, rows=start.rows)
+                part = Gather(((0, first),))(d, rows=start.rows)
                 self._parts.setdefault(start, []).append(part)
 
 
@@ -214,7 +214,7 @@ def _total(node: Matrix, parts: list[Matrix]) -> Matrix:
         else:
             total = total + part if number else part
     if total.shape != node.shape:
-        total = Repeated(*node.shape).of(total, rows=node.rows, columns=node.columns)
+        total = Repeated(*node.shape)(total, rows=node.rows, columns=node.columns)
     return total
 
 
@@ -232,7 +232,7 @@ def _side_by_side(parts: list[Matrix]) -> list[Matrix]:
     starts = tuple(start for part in ordered for start in cast(Placed, part.operation).starts)
     operands = [operand for part in ordered for operand in part.parents]
     first = ordered[0]
-    together = Placed(starts, first.shape[1]).of(*operands, rows=first.rows, columns=first.columns)
+    together = Placed(starts, first.shape[1])(*operands, rows=first.rows, columns=first.columns)
     return [together, *(part for part in parts if part not in placed)]
 
 

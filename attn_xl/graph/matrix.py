@@ -160,9 +160,21 @@ class Operation:
         """
         return None
 
-    def of(self, *operands: Matrix, rows: Sequence[str] = (), columns: Sequence[str] = ()) -> Matrix:
-        """The result for these matrices; its labels are those of the first matrix, unless given."""
-        rows, columns = rows or operands[0].rows, columns or operands[0].columns
+    def labels(self, *operands: Matrix) -> tuple[Sequence[str], Sequence[str]]:
+        """The labels of the rows and columns of its result: those of its first operand."""
+        return operands[0].rows, operands[0].columns
+
+    def __call__(
+        self, *operands: Matrix, rows: Sequence[str] = (), columns: Sequence[str] = ()
+    ) -> Matrix:
+        """The result for these matrices; with other labels, if these are given.
+
+        Raises:
+            InputError: if the result has too many numbers, or one that is infinite or NaN.
+            TypeError: if an operand holds words.
+        """
+        own = self.labels(*operands)
+        rows, columns = rows or own[0], columns or own[1]
         scalar = len(rows) == len(columns) == 1 and all(operand.scalar for operand in operands)
         return made(self, operands, rows, columns, scalar=scalar)
 

@@ -95,7 +95,7 @@ def recurrence(
 def _start(start: Matrix | Sequence[str]) -> Matrix:
     if isinstance(start, Matrix):
         return start.in_cells
-    return Repeated(1, len(start)).of(constant(0), columns=start)
+    return Repeated(1, len(start))(constant(0), columns=start)
 
 
 def _previous(start: Matrix, rows: Sequence[str], operation: Previous) -> Matrix:

@@ -13,6 +13,7 @@ from typing import Literal
 
 from attn_xl.errors import InputError, wrong_type
 from attn_xl.graph.functions import (
+    Sinusoid,
     columns,
     concat,
     copy,
@@ -20,7 +21,6 @@ from attn_xl.graph.functions import (
     mask,
     masked,
     row_sum,
-    sinusoid,
     sqrt,
     when,
     width,
@@ -250,7 +250,7 @@ def _scores(q: Matrix, keys: Sequence[Matrix]) -> Matrix:
     """Q Kᵀ, (n, m), with the keys in one or several matrices."""
     if len(keys) == 1:
         return q @ keys[0].T
-    return concat([q @ k.T for k in keys]).described(f"{q.name} × kept Kᵀ")
+    return concat(*(q @ k.T for k in keys)).described(f"{q.name} × kept Kᵀ")
 
 
 def _mixed(weights: Matrix, values: Sequence[Matrix]) -> Matrix:
@@ -417,7 +417,7 @@ def positioned(
     if part is None:
         part = WHOLE if x.is_step(steps.INPUT) else WHOLE.within(Scope(x.name, x.name))
     if learned is None:
-        positions = sinusoid(x, first).as_step(steps.POSITIONS, part)
+        positions = Sinusoid(first)(x).as_step(steps.POSITIONS, part)
     else:
         taken = gather([(learned, first + place) for place in range(len(x.rows))], x.rows)
         words = f"row {first + 1} of {learned.name}"

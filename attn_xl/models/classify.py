@@ -53,7 +53,7 @@ def pooled(words: Matrix, name: str, kept: Sequence[int], pooling: Pooling, weig
     if pooling is Pooling.mean:
         if len(kept) < len(words.rows):
             words = gather([(words, row) for row in kept], [words.rows[row] for row in kept])
-        return replace(column_mean([words]), rows=(name,)).as_step(steps.POOLED)
+        return replace(column_mean(words), rows=(name,)).as_step(steps.POOLED)
     if pooling is Pooling.last:
         return gather([(words, kept[-1])], [name]).as_step(steps.LAST_WORD)
     first = gather([(words, 0)], [name]).as_step(steps.FIRST_WORD)

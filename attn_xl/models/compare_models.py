@@ -134,7 +134,7 @@ def compare_models(
             for model in blind
         ]
     for name, of_models in learns.items():
-        shares = replace(concat(list(of_models.values())), columns=tuple(of_models))
+        shares = replace(concat(*of_models.values()), columns=tuple(of_models))
         part = _part("", name if len(maps) > 1 else "")
         compared.append(shares.as_step(steps.LOSS_BY_WORD, part, sheet=GRADIENTS))
     longest = max(inputs.values(), key=lambda x: len(x.rows))
@@ -229,7 +229,7 @@ def _by_distance(maps: Mapping[str, Matrix], sentence: str) -> tuple[list[Matrix
         names.append(model)
     if not shares:
         return [], blind
-    table = replace(concat(shares), columns=tuple(names))
+    table = replace(concat(*shares), columns=tuple(names))
     return [table.as_step(steps.DISTANCE, _part("", sentence), sheet=DISTANCES)], blind
 
 
@@ -269,7 +269,7 @@ def _costs(
             unknown.append(model.value)
             continue
         cells = [one if one.operation is not None else copy(one) for one in costs]
-        row = replace(concat(cells), rows=(model.value,), columns=COSTS_OF)
+        row = replace(concat(*cells), rows=(model.value,), columns=COSTS_OF)
         part = WHOLE.within(Scope(COSTS, "costs"), Scope(model.value, model.value))
         rows.append(row.as_step(steps.COST, part, note="model", sheet=COSTS))
     return [*sizes.values(), *rows] if rows else [], unknown

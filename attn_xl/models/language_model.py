@@ -15,13 +15,13 @@ import numpy as np
 
 from attn_xl.errors import CallError
 from attn_xl.graph.functions import (
+    NEXT_DRAW,
     at_most,
     best,
     concat,
     counted,
     gather,
     largest,
-    next_draw,
     repeated,
     running_sum,
     switch,
@@ -75,8 +75,8 @@ class Choosing:
         tempered = (logits / self.temperature).as_step(steps.TEMPERED_LOGITS, there)
         chances = softmax(tempered).as_step(steps.CHANCES_OF_WORDS, there)
         wheel = running_sum(chances).as_step(steps.WHEEL, there)
-        before = next_draw(self.seed + 1) if state is None else state
-        state = next_draw(before).as_step(steps.STATE, there)
+        before = NEXT_DRAW(self.seed + 1) if state is None else state
+        state = NEXT_DRAW(before).as_step(steps.STATE, there)
         draw = (state / MODULUS).as_step(steps.DRAW, there)
         beyond = (1 - at_most(wheel, draw)).as_step(steps.BEYOND, there)
         if not isinstance(self.sample, Matrix):
@@ -142,7 +142,7 @@ def count_kept(cache: Cache, words: int, new: int) -> Matrix:
     rows = [f"new {number}" for number in range(1, new + 1)]
     so_far = counted(words + 1, rows).as_step(steps.WORDS_SO_FAR)
     parts = [so_far * per_word, repeated(per_word, rows), so_far * per_word, (so_far - 1) * per_word]
-    table = replace(concat(parts), columns=CACHE_COLUMNS)
+    table = replace(concat(*parts), columns=CACHE_COLUMNS)
     return table.described("numbers of K and V").as_step(steps.CACHE)
 
 

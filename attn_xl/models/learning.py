@@ -17,13 +17,13 @@ import numpy as np
 from attn_xl.errors import CallError, InputError, NotFinite, nearest
 from attn_xl.graph.copies import Replay, copied
 from attn_xl.graph.functions import (
+    Power,
     column_mean,
     column_sum,
     copy,
     gather,
     one_in_cell,
     option,
-    power,
     rounded,
     row_dot,
     sqrt,
@@ -124,7 +124,7 @@ class Update:
         """beta1 and beta2 to the power of a step's number; (1, 1) where they are not needed."""
         if "beta1" not in self.cells:
             return constant(1), constant(1)
-        return power(self.cells["beta1"], number), power(self.cells["beta2"], number)
+        return Power(number)(self.cells["beta1"]), Power(number)(self.cells["beta2"])
 
 
 def learned(
@@ -545,5 +545,5 @@ def _curve(points: Sequence[Matrix | float], step: Step) -> Matrix:
 def _certainty(loss: Matrix) -> list[Matrix]:
     """The mean probability of the right answers, (1, 1), if the loss is of probabilities."""
     rights = [node for node in walk([loss]) if node.is_step(RIGHT)]
-    mean = [replace(column_mean(rights), columns=(COLUMNS[steps.CERTAINTY.symbol],))] if rights else []
+    mean = [replace(column_mean(*rights), columns=(COLUMNS[steps.CERTAINTY.symbol],))] if rights else []
     return [one.as_step(steps.CERTAINTY.by(recipes.MEAN_OF_ALL)) for one in mean]

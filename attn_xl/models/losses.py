@@ -68,7 +68,7 @@ def cross_entropy(probabilities: Matrix, target: Matrix, rows: Sequence[int] = (
     right = right.as_step(steps.RIGHT)
     if shares:
         logits, maximum, total = shares
-        losses = negative_log(right, (total, maximum - row_dot(target, logits)))  # (n, 1)
+        losses = negative_log(right, total, maximum - row_dot(target, logits))  # (n, 1)
         # the derivative of softmax and logarithm together
         losses = losses.differentiated({logits: lambda _, d: (probabilities - target) * d})
     else:
@@ -76,7 +76,7 @@ def cross_entropy(probabilities: Matrix, target: Matrix, rows: Sequence[int] = (
     losses = replace(losses, columns=("loss",))
     if len(losses.rows) == 1:
         return losses.as_step(steps.SINGLE_LOSS)
-    return column_mean([losses.as_step(steps.LOSSES)]).as_step(steps.LOSS)
+    return column_mean(losses.as_step(steps.LOSSES)).as_step(steps.LOSS)
 
 
 def mean_squared_error(output: Matrix, target: Matrix) -> Matrix:
@@ -106,7 +106,7 @@ def mean_squared_error(output: Matrix, target: Matrix) -> Matrix:
     errors = (output - target).as_step(steps.ERRORS)  # (n, d)
     losses = replace(row_squares(errors) / width(errors), columns=("loss",))  # (n, 1)
     losses = losses.as_step(steps.SQUARED_LOSSES)
-    return column_mean([losses]).as_step(steps.LOSS)
+    return column_mean(losses).as_step(steps.LOSS)
 
 
 def mean_loss(losses: Mapping[str, Matrix], part: Part = WHOLE, sheet: str = "") -> Matrix:
@@ -114,7 +114,7 @@ def mean_loss(losses: Mapping[str, Matrix], part: Part = WHOLE, sheet: str = "")
     column = gather([(loss, 0) for loss in losses.values()], list(losses))
     column = replace(column, columns=("loss",)).described("the Loss of every sentence")
     column = column.as_step(steps.SENTENCE_LOSSES, part, sheet=sheet)
-    return column_mean([column]).as_step(steps.BATCH_LOSS, part, sheet=sheet)
+    return column_mean(column).as_step(steps.BATCH_LOSS, part, sheet=sheet)
 
 
 TARGET = steps.TARGET.symbol

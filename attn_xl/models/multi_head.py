@@ -63,7 +63,7 @@ def multi_head_attention(
 
     if not mixes:
         made = outputs(every, False)
-        return concat(made).as_step(steps.JOINED_OUTPUT, part) if heads > 1 else made[0]
+        return concat(*made).as_step(steps.JOINED_OUTPUT, part) if heads > 1 else made[0]
     if live.heads is None:
         return mixed(outputs(every, False), weights, d, part, result)
     others = weights.entered(steps.OTHER_HEADS, part)
@@ -169,7 +169,7 @@ def _through_w_o(
     cut: tuple[Sequence[int], int] | None,
 ) -> Matrix:
     """(n, d): the outputs side by side times W_O; arguments as for `mixed`."""
-    together = concat(outputs).as_step(steps.CONCAT, part)
+    together = concat(*outputs).as_step(steps.CONCAT, part)
     if cut is None:
         return together @ weights.matrix(steps.W_O, part, together.columns, d)
     heads, size = cut[1], len(outputs[0].columns)

@@ -190,7 +190,7 @@ def recurrent(
             network(Gates(x, letters, weights, part.within(scope), size), reverse, **options)
             for scope, reverse in directions
         ]
-        x = concat(both).as_step(steps.BOTH, part)
+        x = concat(*both).as_step(steps.BOTH, part)
     return x
 
 

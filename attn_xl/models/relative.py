@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from attn_xl.errors import InputError
-from attn_xl.graph.functions import angles, cos, distance, sin, turned
+from attn_xl.graph.functions import Angle, Distance, QuarterTurn, cos, sin
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.step import Part, Step
 
@@ -45,7 +45,7 @@ class Rotary:
             # A second width, of other heads, would have the same name.
             several = sum(made[0] == place and made[1] == tuple(rows) for made in self._made)
             place = place.numbered(several + 1 if several else 0)
-            angle = angles(self.base, rows, width, neighbours=self.neighbours, first=first)
+            angle = Angle(len(rows), width, self.neighbours, first)(self.base, rows=rows)
             factors = self.factors(angle.columns)
             step = steps.ANGLE_OF_POSITION
             if factors is not None:
@@ -70,7 +70,7 @@ class Rotary:
                 "head an even number of them."
             )
         cosine, sine = self.waves(part, x.rows, d, first)
-        ahead = turned(x, neighbours=self.neighbours).as_step(steps.TURNED_ON)
+        ahead = QuarterTurn(self.neighbours)(x).as_step(steps.TURNED_ON)
         return (x * cosine + ahead * sine).as_step(step, part)
 
 
@@ -106,6 +106,6 @@ class Alibi:
         place = part.every_layer
         key = (place, scores.rows, scores.columns)
         if key not in self._made:
-            self._made[key] = distance(scores, first).as_step(steps.DISTANCES, place)
+            self._made[key] = Distance(first)(scores).as_step(steps.DISTANCES, place)
         lowered = scores - slope(part.head or 1, self.heads) * self._made[key]
         return lowered.as_step(steps.BIASED, part)

@@ -107,8 +107,8 @@ def _with_given(run: Run, memory: Matrix, words: Sequence[str], how: Attending) 
     if not mixes:
         return outputs[0]
     if steps.W_O.symbol not in run.weights and not generated:
-        return concat(outputs).as_step(steps.JOINED_OUTPUT)
-    together = concat(outputs).as_step(steps.CONCAT)
+        return concat(*outputs).as_step(steps.JOINED_OUTPUT)
+    together = concat(*outputs).as_step(steps.CONCAT)
     w_o = run.weights.matrix(steps.W_O, WHOLE, together.columns, len(memory.columns))
     b_o = run.weights.row(steps.BIASES[steps.W_O], WHOLE, w_o.columns)
     return projected(together, w_o, b_o, steps.MIXED_OUTPUT)

@@ -132,7 +132,7 @@ def _computed(words: Table, count: int, sentences: Mapping[str, Sequence[str]]) 
     if (words.values == words.values[0]).all():
         raise InputError("these words all have the same vector, so there are no components to compute.")
     x = given(words.values, words.rows, words.columns, "Words", NOTES["Words"])
-    mean = column_mean([x]).named("Mean", NOTES["Mean"])
+    mean = column_mean(x).named("Mean", NOTES["Mean"])
     centred = (x - mean).named("Centred", NOTES["Centred"])
     labels = tuple(f"PC{number}" for number in range(1, count + 1))
     directions = given(
@@ -237,7 +237,7 @@ def moves(ends: Mapping[str, tuple[Matrix, Matrix]]) -> list[Matrix]:
         several = len(ends) > 1
         part = COMPARISON.within(Scope(name, name)) if several else COMPARISON
         note = f"{name} words" if several else "words"
-        table = replace(concat(parts), columns=AXES if joined else AXES_APART)
+        table = replace(concat(*parts), columns=AXES if joined else AXES_APART)
         matrices.append(table.as_step(steps.MOVES, part, note=note, sheet=COMPARE))
     return matrices
 
@@ -261,7 +261,7 @@ def vectors(x: Matrix) -> list[Matrix]:
         plane = x @ given_step(numbers, x.columns, axes, steps.DIRECTIONS)
     to = [columns(plane, i, i + 1) for i in (0, 1)]
     origin = 0 * columns(x, 0, 1)
-    table = concat([origin, to[0], origin, to[1]])
+    table = concat(origin, to[0], origin, to[1])
     return [replace(table, columns=ARROWS).as_step(steps.VECTORS, sheet=steps.VECTORS.symbol)]
 
 
@@ -279,7 +279,7 @@ def _projection(part: Part, parts: list[Matrix]) -> tuple[list[Matrix], Callable
     numbers, axes = np.round(components, DIGITS).T, ("1st", "2nd")
     directions = given_step(numbers, labels, axes, steps.COMPONENTS, part)
     directions = replace(directions, sheet=COMPARE)
-    centre = column_mean(parts[:MOST_CENTRED]).as_step(steps.CENTRE, part, sheet=COMPARE)
+    centre = column_mean(*parts[:MOST_CENTRED]).as_step(steps.CENTRE, part, sheet=COMPARE)
     shift = (centre @ directions).as_step(steps.SHIFT, part, sheet=COMPARE)
     return [directions, centre, shift], lambda x: x @ directions - shift
 

@@ -40,7 +40,7 @@ def spread(x: Matrix) -> Matrix:
     dimensions = tuple(map(str, range(1, len(x.columns) + 1)))
     deviation = sqrt(column_variance(dots).T)  # (d, 1)
     root = sqrt(counted(1, dimensions))
-    table = concat([deviation, root, deviation / root])
+    table = concat(deviation, root, deviation / root)
     table = replace(table, rows=dimensions, columns=COLUMNS)
     return table.described("the spread of each column of Dots, √d, and the ratio").as_step(steps.SPREAD)
 

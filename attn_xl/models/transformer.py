@@ -406,7 +406,7 @@ def next_words(
     if b_u is not None:
         product, step = product + b_u, step.by(bias)
     if others is not None:
-        product = concat([product, others])
+        product = concat(product, others)
     logits = product.as_step(step, part)
     probabilities = softmax(logits).as_step(predicting.probabilities, part)
     return logits, probabilities, best(probabilities).as_step(predicting.word, part)

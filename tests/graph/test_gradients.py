@@ -127,7 +127,7 @@ EXAMPLES = {
     "a column for all": lambda: matrix([[1.5], [-2.0], [0.5]], "C") / (SQUARE + 4),
     "one number for all": lambda: SQUARE / f.option(2.0, "Temperature", ""),
     "used twice": lambda: SQUARE @ SQUARE + SQUARE.T * 3 - SQUARE,
-    "heads": lambda: f.concat([f.columns(X, 0, 1) @ f.columns(X, 1, 2).T, f.columns(X, 1, 3)]),
+    "heads": lambda: f.concat(f.columns(X, 0, 1) @ f.columns(X, 1, 2).T, f.columns(X, 1, 3)),
     "a mask": lambda: softmax(SQUARE + f.mask(SQUARE.rows, SQUARE.columns, causal=True)),
     "one number": lambda: softmax(matrix([[2.0]], "One") * 3),
     "rows of two": lambda: f.gather([(X, 1), (Y, 0), (X, 1)], "abc") @ SQUARE,

@@ -212,7 +212,7 @@ ARITHMETIC.update({one.symbol: partial(_elementwise, one) for one in (ADD, SUBTR
 
 @record(frozen=True, eq=False, repr=False)
 class Function(Operation):
-    """A function of each number: `=EXP(B5)`. Calling it gives the matrix of its results.
+    """A function of each number: `=EXP(B5)`.
 
     Attributes:
         of_one: the function of one number.
@@ -233,9 +233,6 @@ class Function(Operation):
     slope: Slope | None = None
     binds: int = ATOM
     repeats: int = 1
-
-    def __call__(self, x: Matrix) -> Matrix:
-        return self.of(x)
 
     def numbers(self, *operands: Numbers) -> Numbers:
         (x,) = operands
@@ -353,7 +350,7 @@ class Power(Operation):
         return Said(f"{terms[0].at(row, column).within(ATOM)}^{self.exponent}", self.binds)
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
-        return d * self.exponent * Power(self.exponent - 1).of(operands[0])
+        return d * self.exponent * Power(self.exponent - 1)(operands[0])
 
 
 # A row for each function: name of results, function, formula of a cell, of an array, in words, in full

@@ -4,6 +4,7 @@ angles of rotary ones."""
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -23,6 +24,9 @@ class When(Operation):
 
     noun = "Choice"
     reads_texts = True
+
+    def labels(self, *operands: Matrix) -> tuple[Sequence[str], Sequence[str]]:
+        return operands[1].rows, operands[1].columns
 
     def numbers(self, *operands: Numbers) -> Numbers:
         switch, if_on, if_off = operands
@@ -46,7 +50,7 @@ class When(Operation):
             return None
         nothing = constant(0)
         operands = (switch, d, nothing) if number == 1 else (switch, nothing, d)
-        return self.of(*operands, rows=d.rows, columns=d.columns)
+        return self(*operands, rows=d.rows, columns=d.columns)
 
 
 HIDDEN = -1e9
@@ -178,6 +182,11 @@ class Angle(Operation):
     neighbours: bool
     first: int = 0
 
+    def labels(self, *operands: Matrix) -> tuple[Sequence[str], Sequence[str]]:
+        """Both columns of a pair have the same angles: `1a` and `1b`."""
+        pairs = [self.pair(column) for column in range(self.width)]
+        return operands[0].rows, [f"{pair + 1}{'ab'[bool(beyond)]}" for pair, beyond in pairs]
+
     def pair(self, column: int) -> tuple[int, int]:
         """The pair of a column, and what to subtract from the column's number: 2i or i is left."""
         half = self.width // 2
@@ -213,7 +222,7 @@ class Angle(Operation):
         base = operands[0]
         exponents = [2 * self.pair(column)[0] / self.width for column in range(self.width)]
         powers = [constant(exponent) for exponent in exponents]
-        return -(d * own * Concat().of(*powers, columns=own.columns)) / base
+        return -(d * own * Concat()(*powers, columns=own.columns)) / base
 
 
 @record(frozen=True, eq=False, repr=False)
@@ -251,7 +260,7 @@ class QuarterTurn(Operation):
         return Said(f"-{number.within(ATOM)}", 1) if changes else number
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
-        return -self.of(d)
+        return -self(d)
 
 
 @record(frozen=True, eq=False, repr=False)

@@ -5,10 +5,12 @@ Sums run from left to right, as in spreadsheet programs, so that the numbers agr
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from attn_xl.errors import ShapeError
-from attn_xl.graph.matrix import ARITHMETIC, Cells, Matrix, Numbers, Operation, made
+from attn_xl.graph.matrix import ARITHMETIC, Cells, Matrix, Numbers, Operation
 from attn_xl.graph.step import Recipe
 from attn_xl.graph.terms import Operand, Reads, Said, Term
 
@@ -37,6 +39,9 @@ class Product(Operation):
     noun = "Product"
     reads = (Reads.row, Reads.column)
     is_product = True
+
+    def labels(self, *operands: Matrix) -> tuple[Sequence[str], Sequence[str]]:
+        return operands[0].rows, operands[1].columns
 
     def numbers(self, *operands: Numbers) -> Numbers:
         left, right = operands
@@ -92,6 +97,9 @@ class Dot(Operation):
     noun = "Products"
     reads = (Reads.row,)
 
+    def labels(self, *operands: Matrix) -> tuple[Sequence[str], Sequence[str]]:
+        return operands[0].rows, ["product"]
+
     def numbers(self, *operands: Numbers) -> Numbers:
         return np.asarray(np.cumsum(np.multiply(*operands), axis=1)[:, -1:])
 
@@ -123,6 +131,9 @@ class Transpose(Operation):
     passes_on = True
     same_in_every_row = False
     reads = (Reads.rows,)
+
+    def labels(self, *operands: Matrix) -> tuple[Sequence[str], Sequence[str]]:
+        return operands[0].columns, operands[0].rows
 
     def numbers(self, *operands: Numbers) -> Numbers:
         return operands[0].T
@@ -157,7 +168,7 @@ def product(left: Matrix, right: Matrix) -> Matrix:
             f"cannot multiply {left.shape} by {right.shape}: the number of columns of the first "
             "differs from the number of rows of the second."
         )
-    return made(Product(), (left, right), left.rows, right.columns)
+    return Product()(left, right)
 
 
 def transposed(x: Matrix) -> Matrix:
@@ -167,7 +178,7 @@ def transposed(x: Matrix) -> Matrix:
     if isinstance(x.operation, Product) and not x.name:  # (A B)ᵀ = Bᵀ Aᵀ needs no cells
         left, right = x.parents
         return right.T @ left.T
-    return made(Transpose(), (x,), x.columns, x.rows)
+    return Transpose()(x)
 
 
 ARITHMETIC.update({"@": product, "T": transposed})

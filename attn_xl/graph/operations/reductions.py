@@ -26,11 +26,12 @@ class Reduction(Operation):
     """One number from each row, `=MAX(B5:G5)`, or from each column, `=MAX(B$5:B$9)`; of several
     operands, from their rows side by side or their columns below each other.
 
-    A subclass adds the spreadsheet's `function`, `what` it gives in words, `along`, from an array and
-    an axis, `worked_with` and `slope`.
+    A subclass adds the spreadsheet's `function`, `what` it gives in words, the `heading` of its
+    results, `along`, from an array and an axis, `worked_with` and `slope`.
     """
 
     function = ""
+    heading = ""
     what = ""
     columns: bool = False
 
@@ -41,6 +42,10 @@ class Reduction(Operation):
 
     def reads_of(self, number: int) -> Reads:
         return Reads.column if self.columns else Reads.row
+
+    def labels(self, *operands: Matrix) -> tuple[Sequence[str], Sequence[str]]:
+        x, heading = operands[0], [self.heading]
+        return (heading, x.columns) if self.columns else (x.rows, heading)
 
     def numbers(self, *operands: Numbers) -> Numbers:
         return np.asarray(self.along(np.concatenate(operands, self.axis), self.axis))
@@ -82,8 +87,7 @@ class Reduction(Operation):
         line."""
 
     def _mean(self, x: Matrix) -> Matrix:
-        labels = {"rows" if self.columns else "columns": ["mean"]}
-        return Mean(self.columns).of(x, **labels).in_cells
+        return Mean(self.columns)(x).in_cells
 
 
 class Line(NamedTuple):
@@ -113,7 +117,7 @@ class Maximum(Reduction):
     """The largest number of each row or column."""
 
     noun = "Maximum"
-    function, what = "MAX", "largest"
+    function, what, heading = "MAX", "largest", "maximum"
 
     def along(self, x: Numbers, axis: int) -> Numbers:
         return np.asarray(x.max(axis=axis, keepdims=True))
@@ -123,7 +127,7 @@ class Maximum(Reduction):
         return Said(f"the largest of {listed}", 0)
 
     def slope(self, d: Matrix, x: Matrix, count: int) -> Matrix:
-        return Largest().of(x.T).T * d if self.columns else d * Largest().of(x)
+        return Largest()(x.T).T * d if self.columns else d * Largest()(x)
 
 
 class Largest(Operation):
@@ -157,7 +161,7 @@ class Sum(Reduction):
     """The sum of each row or column."""
 
     noun = "Sum"
-    function, what = "SUM", "sum"
+    function, what, heading = "SUM", "sum", "sum"
 
     def along(self, x: Numbers, axis: int) -> Numbers:
         return _sum(x, axis)
@@ -181,7 +185,7 @@ class Mean(Reduction):
     """The mean of each row or column."""
 
     noun = "Mean"
-    function, what = "AVERAGE", "mean"
+    function, what, heading = "AVERAGE", "mean", "mean"
 
     def along(self, x: Numbers, axis: int) -> Numbers:
         return _mean(x, axis)
@@ -199,6 +203,7 @@ class Variance(Reduction):
     """The variance of each row or column; of a `sample`, with one less than their number as divisor."""
 
     noun = "Variance"
+    heading = "variance"
     sample: bool = False
 
     @property
@@ -224,7 +229,7 @@ class Squares(Reduction):
     """The sum of the squares of each row or column."""
 
     noun = "Squares"
-    function, what = "SUMSQ", "sum of the squares"
+    function, what, heading = "SUMSQ", "sum of the squares", "magnitude"
 
     def along(self, x: Numbers, axis: int) -> Numbers:
         return _sum(x * x, axis)
@@ -257,7 +262,7 @@ class RunningSum(Operation):
         return terms[0].total(column + 1, lambda k: terms[0].at(row, k).within(1))
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
-        return Sum().of(d, columns=["sum"]).in_cells - self.of(d) + d
+        return Sum()(d).in_cells - self(d) + d
 
 
 @record(frozen=True, eq=False, repr=False)
@@ -297,7 +302,7 @@ class BlockNorms(Operation):
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         x, row = operands[number], number // self.each
         ratio = (d / own).T
-        return x * Columns(row, row + 1).of(ratio, columns=own.rows[row : row + 1])
+        return x * Columns(row, row + 1)(ratio)
 
 
 class Best(Operation):
@@ -305,6 +310,9 @@ class Best(Operation):
 
     noun = "Best"
     reads = (Reads.table,)
+
+    def labels(self, *operands: Matrix) -> tuple[Sequence[str], Sequence[str]]:
+        return operands[0].rows, ["word"]
 
     def numbers(self, *operands: Numbers) -> Numbers:
         (x,) = operands

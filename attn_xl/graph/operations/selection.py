@@ -54,7 +54,7 @@ class RowsOf(Operation):
             tuple(place for place, pick in enumerate(self.picks) if pick == (number, row))
             for row in range(len(rows))
         )
-        return AddedRows(uses).of(d, rows=rows)
+        return AddedRows(uses)(d, rows=rows)
 
     def row_of(self, row: int) -> tuple[int, int]:
         return self.picks[row]
@@ -154,7 +154,7 @@ class AddedRows(Operation):
             tuple(row for row, places in enumerate(self.uses) for used in places if used == place)
             for place in range(len(rows))
         )
-        return AddedRows(uses).of(d, rows=rows)
+        return AddedRows(uses)(d, rows=rows)
 
 
 @record(frozen=True, eq=False, repr=False)
@@ -175,6 +175,9 @@ class Columns(Operation):
     def array(self, *operands: Operand) -> str:
         return operands[0].part(self.start, self.stop)
 
+    def labels(self, *operands: Matrix) -> tuple[Sequence[str], Sequence[str]]:
+        return operands[0].rows, operands[0].columns[self.start : self.stop]
+
     def words(self, *operands: str) -> str:
         first, last = self.start + 1, self.stop
         text = "columns {first} to {last} of {x}" if first < last else "column {first} of {x}"
@@ -185,7 +188,7 @@ class Columns(Operation):
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         x = operands[0]
-        return Placed((self.start,), x.shape[1]).of(d, columns=x.columns)
+        return Placed((self.start,), x.shape[1])(d, columns=x.columns)
 
     def cells(self, of: Cells) -> Cells:
         shape = of.shape[0], self.stop - self.start
@@ -232,7 +235,7 @@ class Placed(Operation):
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         start, part = self.starts[number], operands[number]
-        return Columns(start, start + part.shape[1]).of(d, columns=part.columns)
+        return Columns(start, start + part.shape[1])(d, columns=part.columns)
 
 
 @record(frozen=True, eq=False, repr=False)
@@ -278,6 +281,9 @@ class Concat(Operation):
             column -= operand.shape[1]
         raise IndexError(column)
 
+    def labels(self, *operands: Matrix) -> tuple[Sequence[str], Sequence[str]]:
+        return operands[0].rows, [label for operand in operands for label in operand.columns]
+
     def words(self, *operands: str) -> str:
         return f"{', '.join(operands)} side by side"
 
@@ -291,7 +297,7 @@ class Concat(Operation):
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         start = sum(operand.shape[1] for operand in operands[:number])
         part = operands[number]
-        return Columns(start, start + part.shape[1]).of(d, columns=part.columns)
+        return Columns(start, start + part.shape[1])(d, columns=part.columns)
 
 
 @record(frozen=True, eq=False, repr=False)
