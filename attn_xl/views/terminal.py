@@ -12,11 +12,9 @@ from io import StringIO
 from itertools import accumulate
 from typing import TextIO
 
-from rich import box
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.style import Style
-from rich.table import Table
 from rich.text import Text
 
 from attn_xl.console import console as console_on
@@ -282,9 +280,18 @@ def _print(
         if not numbers and one.node.role == "attention" and _is_cut(one, decimals, width):
             _print_map(console, one, decimals, width)
             continue
-        table, left_out = _table(one, decimals, width, framed)
-        console.print(table)
-        if left_out:
+        rows, columns = _fitting(one, decimals, width)
+        most = _label_width(one, width), max(MOST_HEADING, _number_width(one, decimals))
+        for number, (label, cells) in enumerate(_table(one, rows, columns, decimals, most)):
+            line, row = Text(label), rows[number - 1] if number else None
+            for column, cell in zip(columns, cells):
+                heated = one.node.role == "attention" and row is not None and column is not None
+                line.append("  ")
+                line.append(cell, _heat(float(one.node.values[row, column])) if heated else None)
+            console.print(line, no_wrap=True, overflow="crop")
+            if framed and not number:
+                console.print("─" * line.cell_len, no_wrap=True, overflow="crop")
+        if left_out := _left_out(one, rows, columns):
             console.print(Text(left_out, "italic"))
 
 
@@ -314,47 +321,14 @@ def _formula(one: SelectedMatrix) -> str:
     return f"{one.title} = {node.words}" if node.words else one.title
 
 
-def _table(one: SelectedMatrix, decimals: int, width: int, framed: bool) -> tuple[Table, str]:
-    """The table, and a line on the rows and columns left out of it."""
-    node = one.node
-    n, m = node.shape
-    rows, columns = ends(n, n if n <= MOST_ROWS else CUT_TO), ends(m, m)
+def _fitting(one: SelectedMatrix, decimals: int, width: int) -> tuple[Ends, Ends]:
+    """The rows and columns of a table that fit the terminal."""
+    n, m = one.node.shape
     room = width - _label_width(one, width)
-    widths, form = _column_widths(one, decimals), _form(node, decimals)
+    widths, columns = _column_widths(one, decimals), ends(m, m)
     if sum(widths) > room:  # the dots need room, too
         columns = ends(m, max(1, _count_fitting(widths, room - 3)))
-    table = Table(
-        box=box.SIMPLE_HEAD if framed else None,
-        show_edge=False,
-        pad_edge=False,
-        padding=(0, 0, 0, 1 if framed else 2),  # the frame brings a space of its own
-        header_style="",
-    )
-    most_cell = max(MOST_HEADING, _number_width(one, decimals))
-    table.add_column("", no_wrap=True, overflow="ellipsis", max_width=_label_width(one, width))
-    for column in columns:
-        if column is None:
-            table.add_column(DOTS)
-            continue
-        table.add_column(
-            Text(node.columns[column]),
-            justify="right",
-            no_wrap=True,
-            overflow="ellipsis",
-            max_width=most_cell,
-        )
-    for row in rows:
-        if row is None:
-            table.add_row(DOTS, *[DOTS] * len(columns))
-        elif node.texts:
-            table.add_row(Text(node.rows[row]), Text(node.texts[row]))
-        else:
-            cells = [
-                DOTS if column is None else _cell(one, float(node.values[row, column]), form)
-                for column in columns
-            ]
-            table.add_row(Text(node.rows[row]), *cells)
-    return table, _left_out(one, rows, columns)
+    return ends(n, n if n <= MOST_ROWS else CUT_TO), columns
 
 
 def _left_out(one: SelectedMatrix, rows: Ends, columns: Ends) -> str:
@@ -384,22 +358,31 @@ def _lines(matrices: Sequence[SelectedMatrix], decimals: int) -> Iterator[str]:
             yield f"{node.note}\n"
         cut = node.values.size > MOST_CELLS
         rows, columns = (ends(count, CUT_TO if cut else count) for count in node.shape)
-        yield from _plain_table(one, rows, columns, decimals)
+        for label, cells in _table(one, rows, columns, decimals):
+            yield f"{'  '.join([label, *cells])}\n"
         if cut:
             yield f"{_left_out(one, rows, columns)}\n"
 
 
-def _plain_table(one: SelectedMatrix, rows: Ends, columns: Ends, decimals: int) -> Iterator[str]:
-    node = one.node
-    labels = [DOTS if row is None else node.rows[row] for row in rows]
+def _table(
+    one: SelectedMatrix, rows: Ends, columns: Ends, decimals: int, most: tuple[int, int] | None = None
+) -> Iterator[tuple[str, list[str]]]:
+    """The lines of a table, first the headings: the label of each, and its cells, each as wide as its
+    column. Labels and headings have at most as many characters as `most` says."""
+    node, form = one.node, _form(one.node, decimals)
+    labels = ["", *(DOTS if row is None else node.rows[row] for row in rows)]
     headings = [DOTS if column is None else node.columns[column] for column in columns]
-    form = _form(node, decimals)
+    if most is not None:
+        labels, headings = (
+            [text if cell_len(text) <= width else _cut(text, width) for text in texts]
+            for texts, width in zip((labels, headings), most)
+        )
     cells = [[DOTS] * len(columns) if row is None else _row(one, row, columns, form) for row in rows]
     widths = [max(map(cell_len, column)) for column in zip(headings, *cells)]
     left = max(map(cell_len, labels))
-    for label, line in zip(["", *labels], [headings, *cells]):
-        padded = (f"  {' ' * (width - cell_len(cell))}{cell}" for cell, width in zip(line, widths))
-        yield f"{set_cell_size(label, left)}{''.join(padded)}\n"
+    for label, line in zip(labels, [headings, *cells]):
+        padded = [f"{' ' * (width - cell_len(cell))}{cell}" for cell, width in zip(line, widths)]
+        yield set_cell_size(label, left), padded
 
 
 def _row(one: SelectedMatrix, row: int, columns: Ends, form: str) -> list[str]:
@@ -409,14 +392,12 @@ def _row(one: SelectedMatrix, row: int, columns: Ends, form: str) -> list[str]:
     return [DOTS if column is None else _number(one.node, values[column], form) for column in columns]
 
 
-def _cell(one: SelectedMatrix, value: float, form: str) -> Text:
-    text = _number(one.node, value, form)
-    if one.node.role != "attention":
-        return Text(text)
+def _heat(value: float) -> Style:
+    """The colours of an attention weight."""
     share = max(0.0, min(1.0, value))
     red, green, blue = (round(low + (high - low) * share) for low, high in zip(*HEAT))
     ink = "#000000" if share < 0.55 else "#ffffff"
-    return Text(text, Style.parse(f"{ink} on rgb({red},{green},{blue})"))
+    return Style.parse(f"{ink} on rgb({red},{green},{blue})")
 
 
 def _form(node: Matrix, decimals: int) -> str:
