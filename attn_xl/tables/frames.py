@@ -385,8 +385,7 @@ def direction(
 ) -> tuple[WordsIn, str]:
     """Whether the words of an author's input are in its rows or in its columns, and why."""
     corner = cells.labels(table.row - 1, table.column - 1, 1, 1)
-    projections = [(name, one) for name, one in weights.items() if name[:3] in ("W_Q", "W_K", "W_V")]
-    found, why = words_of(table, "".join(corner), projections, asked)
+    found, why = words_of(table, "".join(corner), weights.items(), asked)
     if why != BY_DEFAULT:
         return found, why
     place = Place(table.sheet, table.row, table.column, *table.shape)
@@ -403,9 +402,12 @@ def direction(
 def _fit(cells: Page, titles: Sequence[Title], table: Table, across: bool, taken: Place) -> float:
     """The evidence for the frames of a sentence whose words are in the rows of its input, or across."""
     words, dims = (table.columns, table.rows) if across else (table.rows, table.columns)
-    shapes = ((title, Shape(words, dims if title.step == "Output" else words)) for title in titles)
-    best = (candidates(cells, title, shape, across, [taken])[:1] for title, shape in shapes)
-    return sum(one.score for found in best for one in found)
+    score = 0.0
+    for title in titles:
+        wide = [words, dims] if title.step == "Softmax" else [dims if title.step == "Output" else words]
+        found = (candidates(cells, title, Shape(words, one), across, [taken])[:1] for one in wide)
+        score += max((one[0].score for one in found if one), default=0.0)
+    return score
 
 
 def oriented(table: Table, name: str, words_in: WordsIn, dims: Sequence[str]) -> tuple[Table, bool]:
@@ -487,7 +489,7 @@ def candidates(
                 continue
             if row > title.row and not _clear(cells, title, row, column, columns):
                 continue
-            score, agrees, signs = evidence(cells, place, form)
+            score, agrees, signs = evidence(cells, place, form, title)
             found.append(Candidate(place, way, score - cost, away, agrees, signs))
     return sorted(found, key=lambda one: (-one.score, one.away))
 
@@ -520,11 +522,16 @@ def _clear(cells: Page, title: Title, row: int, column: int, columns: int) -> bo
     return not between or not cells.filled(title.row + 1, column, between, columns)
 
 
-def evidence(cells: Page, place: Place, form: Shape) -> tuple[float, bool, tuple[str, ...]]:
-    """How much speaks for a matrix in these cells, whether its labels agree, and the signs in words."""
+def evidence(
+    cells: Page, place: Place, form: Shape, title: Title | None = None
+) -> tuple[float, bool, tuple[str, ...]]:
+    """How much speaks for a matrix in these cells, whether its labels agree, and the signs in words. A
+    title is no label."""
     row, column, rows, columns = place.row, place.column, place.rows, place.columns
     score, signs, agrees = 0.0, [], False
-    (left, _), (above, _) = labels_of(cells, place)
+    (left, _), (above, up) = labels_of(cells, place)
+    if title is not None and (title.row, title.column) == (row - up, column):
+        above = ()
     for labels, own, ends in (
         (left, form.rows, ((row - 1, column - 1), (row + rows, column - 1))),
         (above, form.columns, ((row - 1, column - 1), (row - 1, column + columns))),

@@ -17,7 +17,8 @@ from .names import names_input, names_step
 
 WordsIn = Literal["rows", "columns"]
 
-_PROJECTION = re.compile(r"W_[QKV](_|$)")
+_OF_WORDS = re.compile(r"(?:\w+\.)*W_(?:[QKV1Ghifgrzn]|before|here|after)(?:_\d+)?")
+"""Weights that multiply the words: projections, a first layer, the gates of a recurrence."""
 _DIMENSION = re.compile(
     r"(?:d|dim|dims|dimension|feature|feat|component|comp)[ _.-]?\d+", re.IGNORECASE
 )
@@ -218,8 +219,8 @@ def inputs_like(found: Sequence[Found], others: Sequence[Found]) -> list[Found]:
 
 
 def fits(f: Found, weights: Mapping[str, Found]) -> bool:
-    """Whether the numbers have as many dimensions, in rows or columns, as W_Q, W_K, W_V take."""
-    projections = [w.shape for name, w in weights.items() if _PROJECTION.match(name)]
+    """Whether the numbers have as many dimensions, in rows or columns, as the weights of words take."""
+    projections = [w.shape for name, w in weights.items() if _OF_WORDS.fullmatch(name)]
     from_right = all(shape[0] == f.shape[1] for shape in projections)
     from_left = all(shape[1] == f.shape[0] for shape in projections)
     return not projections or from_right or from_left
@@ -239,7 +240,7 @@ def words_of(
     Args:
         table: the table before transposing.
         corner: the text above its row labels.
-        weights: W_Q, W_K and W_V before transposing.
+        weights: those on the sheets, before transposing.
         asked: the value of --words-in, or None.
     """
     if asked:
@@ -255,7 +256,7 @@ def words_of(
     if columns and _all(_WORD, table.columns) and not (rows and _all(_WORD, table.rows)):
         return "columns", f"the columns are labelled {table.columns[0]}, ..., as words are"
     if not rows:
-        shapes = [(name, weight.shape) for name, weight in weights]
+        shapes = [(name, weight.shape) for name, weight in weights if _OF_WORDS.fullmatch(name)]
         from_right = all(shape[0] == table.shape[1] for _, shape in shapes)
         from_left = all(shape[1] == table.shape[0] for _, shape in shapes)
         if shapes and from_left and not from_right:

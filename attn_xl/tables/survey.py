@@ -391,9 +391,7 @@ def _assembled(survey: Survey, settings: dict[str, Any], words_in: WordsIn | Non
     for sheet, i, f in _used(survey, "sentence"):
         table = _readable(f)
         raw = [
-            (name, w.table.turn() if w.table and w.turned else w.table)
-            for name, w in weights.items()
-            if name[:3] in ("W_Q", "W_K", "W_V")
+            (name, w.table.turn() if w.table and w.turned else w.table) for name, w in weights.items()
         ]
         corner = next((text for text, at in f.names if at == "in its corner"), "")
         known = [(name, t) for name, t in raw if t is not None]

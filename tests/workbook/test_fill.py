@@ -565,6 +565,34 @@ def test_whatever_convert_computes_can_be_filled(name: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
+    ("model", "frames", "looks"),
+    [
+        ("softmax", ["Softmax"], {}),  # as wide as the input
+        ("cnn", ["Convolved", "MaxPool"], {}),  # whose row is labelled "maximum"
+        ("rnn", ["Hidden"], {"across": True, "labels": False}),  # W_h tells the direction
+        ("similarity", ["Dot", "Magnitude"], {"labels": False}),  # the title is not the column's label
+    ],
+)
+def test_frames_of_models_without_attention(
+    model: str, frames: list[str], looks: dict[str, Any], tmp_path: Path
+) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active, **looks)
+    given = {"random_weights": 1} if model in ("cnn", "rnn") else {}
+    (graph,) = attn_xl.attend(X, words=PETS, dims="a b c", model=model, **given).values()
+    weights = [name for name, one in graph.items() if one.role == "weight" and given]
+    for n, name in enumerate(("Input", *weights, *frames)):
+        values = None if name in frames else graph[name].values
+        sheet.block(2 + 9 * n, 2, name, graph[name].rows, graph[name].columns, values)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"), options={"model": model})
+    assert not book.attention
+    assert sorted(frame.step for _, frame, _ in book.filling.frames) == frames
+    for _, frame, _ in book.filling.frames:
+        _, values = values_in(read_drawn(out).sheets[0], frame.place, frame.turned)
+        np.testing.assert_allclose(values, graph[frame.step].values, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
     ("model", "shapes", "frames"),
     [
         (

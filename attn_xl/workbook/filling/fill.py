@@ -488,6 +488,7 @@ def _closed(sheet: DrawnSheet, place: Place) -> str:
 def _differences(sentence: Sentence, node: Matrix, frame: Frame, sheet: DrawnSheet) -> Iterator[str]:
     """Where an author's own cells do not hold what the paper computes from the cells that they read."""
     filled, numbers = values_in(sheet, frame.place, frame.turned)
+    filled &= node.operation is not None  # what is given is the author's
     expected = sentence.shown.expected[node]
     typed, other = [], []
     for i, j in np.argwhere(filled).tolist():

@@ -519,6 +519,7 @@ def _is_of_another(offer: Offer, titles: Sequence[Title]) -> bool:
     """Whether another title stands over further columns of a place, or beside it."""
     own, one, place = offer.title, offer.candidate, offer.candidate.place
     others = [t for t in titles if t.sheet == place.sheet and t.place is None and t is not own]
+    others = [t for t in others if not (one.agrees and _labels(place, t))]  # a word spelled like a step
     over = (t.row == place.row - 1 and place.column < t.column <= place.last_column for t in others)
     return (not one.agrees and any(over)) or any(beside(own, t, *box(place)[:2]) for t in others)
 
