@@ -17,7 +17,7 @@ from attn_xl.settings import LABELS, SETTINGS
 
 from .addresses import Corners, address, parse_area, split_address
 from .book import Book, book_of
-from .formulas import Formula, formulas_in
+from .formulas import Formula, References, formulas_in
 from .ooxml import DAMAGED, Malformed, Package, content_of, damaged, parse, tag_of
 
 ROW = re.compile(rb"<((?:\w+:)?)row\b([^>]*?)(/>|>(.*?)</(?:\w+:)?row>)", re.DOTALL)
@@ -84,6 +84,13 @@ class DrawnBook:
     def package(self) -> Package:
         return Package(zipfile.ZipFile(io.BytesIO(self.content)))
 
+    @cached_property
+    def references(self) -> References | None:
+        """What its formulas read; None if it has none."""
+        computed = any(b"<f" in self.package.read(part) for part in self.book.marks.parts())
+        found = formulas_in(self.content) if computed else None
+        return References(found) if found else None
+
 
 def read_drawn(path: Path, content: bytes | None = None) -> DrawnBook:
     """Read a workbook with its looks, from its file or its bytes.
@@ -101,8 +108,7 @@ def read_drawn(path: Path, content: bytes | None = None) -> DrawnBook:
                 f"{path}: is no .xlsx workbook. Save it as .xlsx in a spreadsheet program."
             )
         drawn.names = {name["name"]: text for name, text in package.workbook.names}
-        computed = any(b"<f" in package.read(part) for part in book.marks.parts())
-        found = formulas_in(content) if computed else None
+        formulas = drawn.references.formulas if drawn.references else {}
         _refuse_signed(path, package)
         framed = _framed_styles(package)
         for name, part in book.marks.sheets().items():
@@ -115,7 +121,7 @@ def read_drawn(path: Path, content: bytes | None = None) -> DrawnBook:
                 for column, value in enumerate(values, 1)
                 if not (isinstance(value, str) and not value.strip())
             }
-            sheet.formulas = found.sheets[name] if found else {}
+            sheet.formulas = formulas.get(name, {})
             _look_at(sheet, package.read(part), framed, package)
             drawn.sheets.append(sheet)
     except (Malformed, ExpatError, *DAMAGED, LookupError) as error:

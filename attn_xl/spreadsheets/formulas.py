@@ -153,10 +153,14 @@ def references(formula: Formula, cell: tuple[int, int]) -> Iterator[tuple[str, C
 
 
 class References:
-    """Which cells the formulas of a workbook refer to."""
+    """Which cells the formulas of a workbook refer to.
+
+    Attributes:
+        formulas: those of each sheet.
+    """
 
     def __init__(self, book: FormulaBook) -> None:
-        self._book = book
+        self.formulas = book.sheets
         self._sheets = {name.casefold(): name for name in book.sheets}
         areas = {name.casefold(): parse_area(text) for name, text in book.names.items()}
         self._named = {name: area for name, area in areas.items() if area and area[0]}
@@ -165,7 +169,7 @@ class References:
     def cells(self) -> dict[str, dict[tuple[int, int], list[Place]]]:
         """For each sheet its formula cells, each with the areas that it reads; all of an array do."""
         found: dict[str, dict[tuple[int, int], list[Place]]] = {}
-        for name, sheet in self._book.sheets.items():
+        for name, sheet in self.formulas.items():
             own = found.setdefault(name, {})
             for (row, column), one in sheet.items():
                 areas = [*self._areas(one, name, (row, column))]

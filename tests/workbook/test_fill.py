@@ -23,13 +23,14 @@ from conftest import (
     thorough,
     verify,
 )
-from engines import IronCalc
+from engines import IronCalc, store_values
 
 import attn_xl
 from attn_xl.cli.main import main
 from attn_xl.errors import InputError
 from attn_xl.spreadsheets.addresses import Place, at_row
 from attn_xl.spreadsheets.drawn import read_drawn
+from attn_xl.spreadsheets.numerals import NOT_STORED
 from attn_xl.tables.frames import step_called, values_in
 from attn_xl.workbook.filling.author import FilledBook, fill_file
 from attn_xl.workbook.filling.fill import as_she_writes
@@ -933,3 +934,24 @@ def test_stored_values_of_formulas_that_read_blank_cells_say_nothing(tmp_path: P
     for i, j in np.ndindex(output.shape):
         assert engine.value("Attention", 42 + i, 3 + j) == pytest.approx(output[i, j], rel=1e-12)
         assert book.filling.cells["Attention"][42 + i][3 + j].value == pytest.approx(output[i, j])
+
+
+def test_what_reads_a_filled_cell_has_no_value_of_before(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Input", PETS, ("a", "b", "c"), X)
+    sheet.block(12, 2, "Scores", PETS, PETS)
+    sheet.block(22, 2, "Scaled", PETS, PETS, lambda i, j: f"={chr(67 + j)}{14 + i}/SQRT(3)")
+    made.active["J24"], made.active["J25"] = "=SUM(C24:G24)", "=SUM(C4:E4)"
+    path = saved(made, tmp_path / "own.xlsx")
+    book, out = fill_file(path, {}), tmp_path / "out.xlsx"
+    out.write_bytes(book.content)
+    assert book.report()[0].startswith("Sheet!C24, D24, E24 and 23 more: computed when")
+    values = read_drawn(out).sheets[0].values
+    assert values[25, 10] == pytest.approx(X[0].sum())  # it reads nothing that was blank
+    assert all(values[cell] == NOT_STORED for cell in [(24, 3), (24, 10)])
+    changed = openpyxl.load_workbook(path)
+    changed.active["C24"] = "=C14/SQRT(COLUMNS(C4:E8))"  # the formula that stands there otherwise
+    changed.save(path)
+    out.write_bytes(fill_file(store_values(path), {}).content)
+    assert read_drawn(out).sheets[0].values[24, 3] == pytest.approx(X[0] @ X[0] / np.sqrt(3))

@@ -14,6 +14,7 @@ from attn_xl.models import steps
 from attn_xl.models.build import attend
 from attn_xl.models.unused import UnusedWeights
 from attn_xl.settings import SETTINGS, Settings
+from attn_xl.spreadsheets.addresses import address, quoted
 from attn_xl.spreadsheets.book import wrote_this
 from attn_xl.spreadsheets.drawn import read_drawn
 from attn_xl.tables.frames import Frame
@@ -22,6 +23,7 @@ from attn_xl.tables.own_names import says_where
 from attn_xl.tables.roles import WordsIn
 from attn_xl.tables.survey import Tables, heads_of, names_model, read_settings
 from attn_xl.tables.written import read_record
+from attn_xl.text import listed
 from attn_xl.workbook.xlsx.splice import spliced
 
 from .fill import Filling, fill
@@ -71,8 +73,15 @@ class FilledBook:
             (frame.where, _spoken(frame), _done(frame, count), frame.by) for _, frame, count in frames
         ]
         widths = [max((len(row[n]) for row in rows), default=0) for n in range(3)]
-        links = ["Its links to other workbooks were kept; nothing was read there."] * self.linked
-        return links + [
+        notes = ["Its links to other workbooks were kept; nothing was read there."] * self.linked
+        for sheet, values in self.filling.values.items():
+            open_ = [address(*cell) for cell, value in values.items() if value is None]
+            if open_:
+                notes.append(
+                    f"{quoted(sheet)}!{listed(open_, 3)}: computed when a spreadsheet program opens "
+                    "the file, from cells that were blank."
+                )
+        return notes + [
             "  ".join([*(text.ljust(width) for text, width in zip(row, widths)), row[3]])
             for row in rows
         ]
@@ -147,7 +156,7 @@ def fill_file(
         written = larger.with_formulas(filling.cells)
     names = tuple(sheet.name for sheet in drawn.sheets)
     linked = any("externalLinks/" in part for part in drawn.package.parts)
-    return FilledBook(spliced(drawn, written, filling.steps), filling, names, linked)
+    return FilledBook(spliced(drawn, written, filling.steps, filling.values), filling, names, linked)
 
 
 def _steps() -> Iterator[Step]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -33,7 +33,7 @@ from attn_xl.tables.names import names_width
 from attn_xl.tables.own_names import FORMULA, WORDS
 from attn_xl.workbook.layout.layout import rows_alike
 from attn_xl.workbook.layout.page import Block, PlacedOperand
-from attn_xl.workbook.xlsx.splice import Filled, FilledCells, FilledRow
+from attn_xl.workbook.xlsx.splice import Filled, FilledCells, FilledRow, StoredValues
 
 from .groups import Assigned
 
@@ -55,6 +55,7 @@ class Filling:
         differs: where the author's own numbers are not those of the paper, in words.
         closed: cells that cannot be written to, in words.
         left: what was recognized but not assigned, in words.
+        values: what the author's formulas give now that read filled cells, by the name of their sheet.
     """
 
     cells: dict[str, FilledCells] = field(default_factory=dict)
@@ -63,6 +64,7 @@ class Filling:
     differs: list[str] = field(default_factory=list)
     closed: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
+    values: dict[str, StoredValues] = field(default_factory=dict)
 
     @property
     def count(self) -> int:
@@ -92,7 +94,44 @@ def fill(drawn: DrawnBook, made: Assigned, anew: bool = False) -> Filling:
     if behind.cells and filling.count:
         filling.steps = behind.name, behind.cells
     _check_lost(made, filling)
+    _note_changed(drawn, filling)
     return filling
+
+
+def _note_changed(drawn: DrawnBook, filling: Filling) -> None:
+    """Note the author's formulas that read filled cells, or each other: a program that opens the file
+    computes them, unless their values are known."""
+    changed: dict[str, np.ndarray] = {}
+    formulas = drawn.references.cells if drawn.references else {}
+    for sheet in formulas.keys() | filling.cells:
+        cells = [(row, c) for row, line in filling.cells.get(sheet, {}).items() for c in line]
+        size = np.array([(1, 1), *cells, *formulas.get(sheet, {})]).max(axis=0) + 1
+        changed[sheet] = np.zeros(size, bool)
+        changed[sheet][tuple(np.array(cells, int).reshape(-1, 2).T)] = True
+    left = [
+        (sheet, cell, areas)
+        for sheet, own in formulas.items()
+        for cell, areas in own.items()
+        if not changed[sheet][cell]
+    ]
+
+    def reads_changed(areas: Sequence[Place]) -> bool:
+        return any(
+            changed[area.sheet][area.row : area.last_row + 1, area.column : area.last_column + 1].any()
+            for area in areas
+            if area.sheet in changed
+        )
+
+    before = -1
+    while len(left) != before:
+        before, still = len(left), []
+        for sheet, cell, areas in left:
+            if reads_changed(areas):
+                changed[sheet][cell] = True
+                filling.values.setdefault(sheet, {}).setdefault(cell, None)
+            else:
+                still.append((sheet, cell, areas))
+        left = still
 
 
 def _check_lost(made: Assigned, filling: Filling) -> None:
@@ -433,8 +472,29 @@ def _fill_group(sentence: Sentence, filling: Filling) -> None:
             else:
                 _write(cells, sentence.formulas(node, frame, blank))
             filling.frames.append((sentence.group, frame, 0 if closed else int(blank.sum())))
+            filling.values.setdefault(sheet.name, {}).update(_known(sentence, node, frame, sheet))
             if not sentence.anew:
                 filling.differs += _differences(sentence, node, frame, sheet)
+
+
+def _known(
+    sentence: Sentence, node: Matrix, frame: Frame, sheet: DrawnSheet
+) -> Iterator[tuple[tuple[int, int], float]]:
+    """What those of an author's formulas in a frame give now that are ours, too."""
+    waits = sentence.waiting[frame] & ~sentence.blank(frame) if frame in sentence.waiting else None
+    if waits is None or not waits.any():
+        return
+    for row, line in sentence.formulas(node, frame, waits):
+        for column, ours in line.items():
+            hers = sheet.formulas.get((row, column))
+            alone = hers is not None and (hers.row, hers.column) == (row, column)
+            if hers and alone and _plain(hers.text) == _plain(at_row(ours.formula, row)):
+                assert isinstance(ours.value, float)
+                yield (row, column), ours.value
+
+
+def _plain(formula: str) -> str:
+    return formula.replace("$", "").replace(" ", "").upper()
 
 
 def _labels(sentence: Sentence, tag: Title) -> Iterator[tuple[int, FilledRow]]:

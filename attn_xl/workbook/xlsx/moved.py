@@ -26,7 +26,7 @@ from attn_xl.spreadsheets.addresses import (
 from attn_xl.spreadsheets.drawn import CELL, ROW, DrawnBook, DrawnSheet, attribute, data_of
 
 from .rows import escaped
-from .splice import packed, recalculating, without_calculation_chain
+from .splice import packed, recalculating, revalued, without_calculation_chain
 
 _MAPPED = {"drawing", "comments", "vmlDrawing", "threadedComment", "hyperlink", "printerSettings"}
 """What may hang from a sheet that grows: these are mapped, or name no cell."""
@@ -144,21 +144,11 @@ def moved(drawn: DrawnBook, moves: Mapping[str, Both]) -> bytes:
 def without_values(drawn: DrawnBook) -> bytes:
     """The bytes of the workbook without the stored values of formulas, which belong to other words; a
     program computes them when it opens the file."""
-
-    def one(found: re.Match[bytes]) -> bytes:
-        if found[2] is None or not re.search(rb"<(?:\w+:)?f[\s/>]", found[2]):
-            return found[0]
-        whole = re.sub(rb"<(?:\w+:)?v\s*/>|<((?:\w+:)?v)>[^<]*</\1>", b"", found[0])
-        return (
-            re.sub(rb'\st="\w+"(?=[^<]*>)', b"", whole, count=1) if attribute(found[1], b"t") else whole
-        )
-
     changed = {}
     for part in drawn.book.marks.sheets().values():
         xml = drawn.package.read(part)
-        start, end = data_of(xml)
         if b"<f" in xml or b":f" in xml:
-            changed[part] = xml[:start] + CELL.sub(one, xml[start:end]) + xml[end:]
+            changed[part] = revalued(xml)
     return packed(drawn.content, changed, set()) if changed else drawn.content
 
 

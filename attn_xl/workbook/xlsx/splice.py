@@ -16,12 +16,14 @@ import orjson
 
 from attn_xl.errors import InputError
 from attn_xl.spreadsheets.addresses import address, letters, parse_area, row_token, split_address
-from attn_xl.spreadsheets.drawn import CELL_START, ROW, DrawnBook, attribute, data_of
+from attn_xl.spreadsheets.drawn import CELL, CELL_START, ROW, DrawnBook, attribute, data_of
 from attn_xl.spreadsheets.ooxml import Package
 
 from .rows import RowPattern, escaped, spreadsheet_text
 
 _CALC = re.compile(rb"<((?:\w+:)?)calcPr\b([^>]*?)/?>")
+_FORMULA = re.compile(rb"<((?:\w+:)?)f[\s/>]")
+_VALUE = re.compile(rb"<(?:\w+:)?v\s*/>|<((?:\w+:)?v)>[^<]*</\1>")
 _BEFORE_CALC = ("sheets", "functionGroups", "externalReferences", "definedNames")
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 _SHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"
@@ -47,14 +49,22 @@ FilledCells = dict[int, FilledRow]
 """By row and by column, from 1."""
 
 
+StoredValues = dict[tuple[int, int], float | None]
+"""What formulas give now; None leaves it to the program that opens the file."""
+
+
 def spliced(
-    drawn: DrawnBook, cells: Mapping[str, FilledCells], added: tuple[str, FilledCells] | None = None
+    drawn: DrawnBook,
+    cells: Mapping[str, FilledCells],
+    added: tuple[str, FilledCells] | None = None,
+    changed_values: Mapping[str, StoredValues] | None = None,
 ) -> bytes:
     """The bytes of the workbook with some cells filled in.
 
     Args:
         cells: the cells to fill, by the name of their sheet.
         added: a sheet to add at the end, with its cells.
+        changed_values: of formulas that read filled cells, by the name of their sheet.
 
     Raises:
         InputError: if a sheet cannot be edited without changing more of it.
@@ -63,10 +73,13 @@ def spliced(
         return drawn.content
     package = drawn.package
     changed: dict[str, bytes] = {}
-    for sheet in drawn.sheets:
-        if cells.get(sheet.name):
-            where = f"{drawn.path}, sheet {sheet.name!r}"
-            changed[sheet.part] = _sheet(package.read(sheet.part), cells[sheet.name], where)
+    for name, part in drawn.book.marks.sheets().items():
+        values = (changed_values or {}).get(name)
+        if values:
+            changed[part] = revalued(package.read(part), values)
+        if cells.get(name):
+            where = f"{drawn.path}, sheet {name!r}"
+            changed[part] = _sheet(changed.get(part) or package.read(part), cells[name], where)
     book = recalculating(package.read(package.main))
     (types_part, types), (links_part, links), dropped = without_calculation_chain(package)
     if added is not None:
@@ -90,6 +103,27 @@ def spliced(
         types = _before_end(types, "Types", override)
     changed |= {package.main: book, types_part: types, links_part: links}
     return packed(drawn.content, changed, dropped)
+
+
+def revalued(xml: bytes, values: StoredValues | None = None) -> bytes:
+    """The XML of a sheet with other values of some formulas; without `values`, none keeps its own."""
+    start, end = data_of(xml)
+
+    def one(found: re.Match[bytes]) -> bytes:
+        formula = _FORMULA.search(found[2] or b"")
+        cell = split_address(attribute(found[1], b"r").decode()) if formula else (0, 0)
+        if formula is None or (values is not None and cell not in values):
+            return found[0]
+        whole = _VALUE.sub(b"", found[0])
+        if attribute(found[1], b"t"):
+            whole = re.sub(rb'\st="\w+"(?=[^<]*>)', b"", whole, count=1)
+        value = values.get(cell) if values else None
+        if value is None:
+            return whole
+        p, at = formula[1], whole.rindex(b"</")
+        return b"%b<%bv>%b</%bv>%b" % (whole[:at], p, orjson.dumps(value), p, whole[at:])
+
+    return xml[:start] + CELL.sub(one, xml[start:end]) + xml[end:]
 
 
 def without_calculation_chain(
