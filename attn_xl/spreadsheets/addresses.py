@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator
 from functools import cache
+from itertools import product
 
 from attn_xl.records import record
 
@@ -229,6 +230,10 @@ class Place:
     @property
     def last_column(self) -> int:
         return self.column + self.columns - 1
+
+    def cells(self) -> Iterator[tuple[int, int]]:
+        """Its cells by row and column, row after row."""
+        return product(range(self.row, self.last_row + 1), range(self.column, self.last_column + 1))
 
     def overlaps(self, b: Place) -> bool:
         return (

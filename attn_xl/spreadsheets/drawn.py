@@ -30,6 +30,8 @@ CELL_START = re.compile(
 """The start of a cell: the letters of its column, its row, and its style if it has one."""
 _OPTIONS = (SETTINGS.casefold(), LABELS.casefold())
 """The sheets of options and answers, where no matrix stands."""
+STEPS_NOTE = "What the sheets before do not show. attn-xl fill writes this sheet."
+"""The first cell of the sheet that `fill` adds."""
 _EDGES = ("left", "right", "top", "bottom")
 
 
@@ -69,9 +71,10 @@ class DrawnBook:
 
     Attributes:
         path, content: the file and its bytes.
-        sheets: the visible worksheets, in order, without those of options and answers.
+        sheets: the visible worksheets, in order, without those of options and answers and `behind`.
         book: its values.
         names: its defined names, with what each refers to.
+        behind: the name of the sheet that `fill` added to it, or "".
     """
 
     path: Path
@@ -79,6 +82,7 @@ class DrawnBook:
     book: Book
     sheets: list[DrawnSheet] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
+    behind: str = ""
 
     @cached_property
     def package(self) -> Package:
@@ -113,6 +117,9 @@ def read_drawn(path: Path, content: bytes | None = None) -> DrawnBook:
         framed = _framed_styles(package)
         for name, part in book.marks.sheets().items():
             if name not in book.grids or name in book.hidden or name.casefold() in _OPTIONS:
+                continue
+            if book.grids[name][:1] and STEPS_NOTE in book.grids[name][0]:
+                drawn.behind = name
                 continue
             sheet = DrawnSheet(name, part)
             sheet.values = {

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import permutations
-from itertools import product as every
 from typing import Any
 
 import numpy as np
@@ -313,8 +312,7 @@ def found_at(book: Book, place: Place, near: Sequence[Found]) -> Found | None:
         place.rows + bool(above), place.columns + bool(beside),
     )  # fmt: skip
     formulas = book.marks.formulas(place.sheet)
-    cells = every(range(place.row, place.last_row + 1), range(place.column, place.last_column + 1))
-    computed = None if formulas is None else all(cell in formulas for cell in cells)
+    computed = None if formulas is None else all(cell in formulas for cell in place.cells())
     title = next((f.title for f in near if f.title and f.numbers == place.range), "")
     return Found(labelled, place.range, table.shape, title, table=table, computed=computed)
 

@@ -626,12 +626,8 @@ def untitled_tables(
     named = {box(frame.place) for frame, _ in given.values()}
     found = []
     for block in cells.blocks:
-        row, column, rows, columns = block
-        typed = not any(
-            (r, c) in sheet.formulas
-            for r in range(row, row + rows)
-            for c in range(column, column + columns)
-        )
+        rows, columns = block[2:]
+        typed = sheet.formulas.keys().isdisjoint(Place(sheet.name, *block).cells())
         if block in named or not typed or cells.filled(*block) < rows * columns:
             continue
         if not any(_over(title, block) for title in titles):

@@ -162,8 +162,8 @@ def test_what_the_sheet_does_not_show_stands_in_the_formula_or_on_a_sheet_behind
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
     check(book, out, X, frames=1)
     assert at_row(book.filling.cells["Sheet"][14][3].formula, 14) == (
-        "EXP((Steps!B3-MAX(Steps!$B3:$F3))/SQRT(COLUMNS($C$4:$E$8)))"
-        "/SUMPRODUCT(EXP((Steps!$B3:$F3-MAX(Steps!$B3:$F3))/SQRT(COLUMNS($C$4:$E$8))))"
+        "EXP((Steps!B5-MAX(Steps!$B5:$F5))/SQRT(COLUMNS($C$4:$E$8)))"
+        "/SUMPRODUCT(EXP((Steps!$B5:$F5-MAX(Steps!$B5:$F5))/SQRT(COLUMNS($C$4:$E$8))))"
     )
     assert book.summary.endswith("what they do not show is on the sheet Steps")
 
@@ -572,6 +572,8 @@ def test_whatever_convert_computes_can_be_filled(name: str, tmp_path: Path) -> N
         ("cnn", ["Convolved", "MaxPool"], {}),  # whose row is labelled "maximum"
         ("rnn", ["Hidden"], {"across": True, "labels": False}),  # W_h tells the direction
         ("similarity", ["Dot", "Magnitude"], {"labels": False}),  # the title is not the column's label
+        ("cnn", ["Convolved", "MaxPool"], {"across": True}),
+        ("positions", ["Embedded", "Positions"], {"across": True}),
     ],
 )
 def test_frames_of_models_without_attention(
@@ -580,7 +582,7 @@ def test_frames_of_models_without_attention(
     made = openpyxl.Workbook()
     sheet = AuthorSheet(made.active, **looks)
     given = {"random_weights": 1} if model in ("cnn", "rnn") else {}
-    (graph,) = attn_xl.attend(X, words=PETS, dims="a b c", model=model, **given).values()
+    (graph,) = attn_xl.attend(X, words=PETS, dims="d1 d2 d3", model=model, **given).values()
     weights = [name for name, one in graph.items() if one.role == "weight" and given]
     for n, name in enumerate(("Input", *weights, *frames)):
         values = None if name in frames else graph[name].values

@@ -87,6 +87,34 @@ def test_a_template_with_formulas_and_numbers_is_written_anew(tmp_path: Path) ->
     put(template, sentence(WORDS[:7], 4), sentence(WORDS[:6], 4))
 
 
+def test_a_filled_sheet_is_a_template_whose_sheet_of_steps_is_written_anew(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Input", PETS, DIMS, numbers(PETS))
+    sheet.block(12, 2, "Attention", PETS, PETS)
+    sheet.block(22, 2, "Output", PETS, DIMS)
+    path = saved(made, tmp_path / "own.xlsx")
+    path.write_bytes(fill_file(path, {}).content)
+    out = openpyxl.load_workbook(put(path, sentence(WORDS[:7], 4)))
+    assert out.sheetnames == ["Sheet", "Steps"]
+    labels = [cell.value for cell in out["Steps"]["A"]]
+    assert labels[4:11] == WORDS[:7]
+    assert not {*PETS} & {*labels}
+
+
+def test_a_mask_that_was_filled_in_grows(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Input", PETS, DIMS, numbers(PETS))
+    for n, title in enumerate(("Mask", "Softmax")):
+        sheet.block(12 + 10 * n, 2, title, PETS, PETS)
+    path = saved(made, tmp_path / "own.xlsx")
+    path.write_bytes(fill_file(path, {}).content)
+    tables = Tables(Path("new.xlsx"), {"s": sentence(WORDS[:7], 4)}, {})
+    book = fill_file(path, {}, tables=tables)
+    assert (book.filling.count, book.attention) == (2 * 49, [])
+
+
 def test_fewer_sentences_leave_a_group_empty(tmp_path: Path) -> None:
     template = two_contexts(tmp_path / "own.xlsx", [])
     sheet = openpyxl.load_workbook(put(template, sentence(WORDS[:4], 2))).active

@@ -149,7 +149,8 @@ class Sinusoid(Operation):
     def formula(self, row: int, column: int, *operands: Operand) -> str:
         x, own = operands
         function, first = ("COS", "-1") if column % 2 else ("SIN", "")
-        exponent = f"({own.column_number(column)}{first})/COLUMNS({x.whole()})"
+        count = f"{'ROWS' if x.is_transposed else 'COLUMNS'}({x.whole()})"
+        exponent = f"({own.column_number(column)}{first})/{count}"
         place = own.row_number() + (f"+{self.first}" if self.first else "")
         return f"{function}(({place})/10000^({exponent}))"
 

@@ -26,7 +26,7 @@ from attn_xl.spreadsheets.addresses import (
     unique,
     unquoted,
 )
-from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet
+from attn_xl.spreadsheets.drawn import STEPS_NOTE, DrawnBook, DrawnSheet
 from attn_xl.spreadsheets.formulas import references
 from attn_xl.tables.frames import Frame, Group, Title, values_in
 from attn_xl.tables.names import names_width
@@ -84,14 +84,14 @@ def fill(drawn: DrawnBook, made: Assigned, anew: bool = False) -> Filling:
     """
     filling = Filling(left=made.left)
     name = unique(STEPS, {sheet.casefold() for sheet in drawn.book.grids})
-    behind = StepsSheet(name)
+    behind = StepsSheet((anew and drawn.behind) or name)
     hers = _functions(drawn, made)
     for number, (group, graph) in enumerate(zip(made.groups, made.graphs)):
         sentence = Sentence(drawn, group, graph, behind, anew, hers)
         _fill_group(sentence, filling)
         for tag in (tag for tag, own in made.labels if own == number):
             _write(filling.cells.setdefault(tag.sheet, {}), _labels(sentence, tag))
-    if behind.cells and filling.count:
+    if (len(behind.cells) > 1 or behind.name == drawn.behind) and filling.count:
         filling.steps = behind.name, behind.cells
     _check_lost(made, filling)
     _note_changed(drawn, filling)
@@ -144,8 +144,8 @@ class StepsSheet:
     """The sheet for the matrices that an author's sheets do not show, one below the other."""
 
     def __init__(self, name: str) -> None:
-        self.name, self.cells = name, FilledCells()
-        self._next = 1
+        self.name, self.cells = name, {1: {1: Filled(STEPS_NOTE)}}
+        self._next = 3
 
     def place(self, node: Matrix) -> Place:
         """Room for a matrix with its labels, below those so far."""

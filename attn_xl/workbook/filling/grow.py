@@ -203,11 +203,18 @@ def _hold_places(drawn: DrawnBook, called: Mapping[str, str], tables: Tables) ->
         kept = dict(sheet.values)
         tags = list(tags_of(sheet, str(drawn.path), own))
         cells, titles = Page(sheet), list(titles_of(sheet, own))
-        filled = {frame.step for frame, _ in tables_given(sheet, cells, titles, "").values()}
+        given = [frame for frame, _ in tables_given(sheet, cells, titles, "").values()]
+        for frame in given if steps.MASK.symbol not in tables.weights else ():
+            inside = {*frame.place.cells()} if frame.step == steps.MASK.symbol else set()
+            if inside and inside <= sheet.formulas.keys():  # a mask that was filled in
+                for cell in inside:
+                    kept.pop(cell, None)
+                    del sheet.formulas[cell]
+        filled = {frame.step for frame in given}
         for title in [*tags, *(title for title in titles if title.step not in filled)]:
             mask = title.step == steps.MASK.symbol and title.step not in tables.weights
-            given = title.step == steps.INPUT.symbol or weight_label(title.step) is not None
-            if mask or not given or (title.place is None and _in_labels(cells, title)):
+            wanted = title.step == steps.INPUT.symbol or weight_label(title.step) is not None
+            if mask or not wanted or (title.place is None and _in_labels(cells, title)):
                 continue
             region = _blank_region(sheet, cells, title)
             sheet.held.update(region)

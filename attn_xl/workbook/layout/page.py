@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from attn_xl.graph.matrix import Cells, Matrix, cells_of, operation_of
 from attn_xl.graph.terms import NoArray, Operand
 from attn_xl.records import record
-from attn_xl.spreadsheets.addresses import Place, letters, literal, quoted, row_token
+from attn_xl.spreadsheets.addresses import Place, fixed, letters, literal, quoted, row_token
 
 
 @record(frozen=True)
@@ -283,7 +283,10 @@ class PlacedOperand(Operand):
 
     @property
     def is_transposed(self) -> bool:
-        return self._cells is not None and self._cells.turned != self._block.turned
+        if self._cells is not None:
+            return self._cells.turned != self._block.turned
+        picked = operation_of(self._node).row_of(self._index) if self._node.operation else None
+        return picked is not None and self._parents[picked[0]].is_transposed
 
     @property
     def _moves_aside(self) -> bool:
@@ -414,17 +417,27 @@ class PlacedOperand(Operand):
 
     def heading(self, column: int) -> str:
         place = self._block.place
+        if self._block.turned:
+            return f"${letters(place.column - 1)}{place.row + column}"
         return f"{letters(place.column + column)}${place.row - 1}"
 
     def headings(self) -> str:
-        place, row = self._block.place, self._block.place.row - 1
-        return f"{self._sheet}${letters(place.column)}${row}:${letters(place.last_column)}${row}"
+        place = self._block.place
+        if self._block.turned:
+            labels = Place("", place.row, place.column - 1, place.rows, 1)
+        else:
+            labels = Place("", place.row - 1, place.column, 1, place.columns)
+        return f"{self._sheet}{fixed(labels.range)}"
 
     def column_number(self, column: int) -> str:
-        return f"COLUMN({self.heading(column)})-COLUMN(${self.heading(0)})"
+        of = "ROW" if self._block.turned else "COLUMN"
+        return f"{of}({self.heading(column)})-{of}({fixed(self.heading(0).replace('$', ''))})"
 
     def row_number(self) -> str:
         place = self._block.place
+        if self._block.turned:
+            label, first = letters(place.column + self._index), letters(place.column)
+            return f"COLUMN({label}${place.row - 1})-COLUMN(${first}${place.row - 1})"
         label = letters(place.column - 1)
         return f"ROW(${label}{row_token(0)})-ROW(${label}${place.row})"
 

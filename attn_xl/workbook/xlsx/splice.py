@@ -63,7 +63,7 @@ def spliced(
 
     Args:
         cells: the cells to fill, by the name of their sheet.
-        added: a sheet to add at the end, with its cells.
+        added: a sheet to add at the end, or to write anew, with its cells.
         changed_values: of formulas that read filled cells, by the name of their sheet.
 
     Raises:
@@ -82,7 +82,9 @@ def spliced(
             changed[part] = _sheet(changed.get(part) or package.read(part), cells[name], where)
     book = recalculating(package.read(package.main))
     (types_part, types), (links_part, links), dropped = without_calculation_chain(package)
-    if added is not None:
+    if added is not None and added[0] in drawn.book.grids:
+        changed[drawn.book.marks.sheets()[added[0]]] = _new_sheet(added[1])
+    elif added is not None:
         name, content = added
         folder = package.main.rpartition("/")[0]
         part = next(
