@@ -695,6 +695,16 @@ def test_products_are_written_as_the_author_writes_them(across: bool, tmp_path: 
     )  # fmt: skip
 
 
+def test_a_sentence_that_begins_like_another_is_not_looked_at_by_it(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    for name, words in (("long", PETS), ("short", PETS[:2])):
+        sheet = AuthorSheet(made.create_sheet(name))
+        sheet.sentence(2, 2, words, numbers(words))
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    assert [group.name for group, _, _ in book.filling.frames] == ["long"] * 4 + ["short"] * 4
+    assert not book.attention
+
+
 @pytest.mark.parametrize("same_words", [True, False])
 def test_frames_on_a_sheet_of_their_own_belong_to_the_sentence_of_their_labels(
     same_words: bool, tmp_path: Path

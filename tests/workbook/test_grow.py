@@ -151,6 +151,14 @@ def test_further_sentences_follow_in_the_rhythm_of_the_template(
         assert [d.height for d in sheet.row_dimensions.values()].count(41) == 4
 
 
+def test_a_further_sentence_has_room_below_a_last_one_that_is_longer(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    sheet.sentence(2, 2, PETS[:2], numbers(PETS[:2]))
+    sheet.sentence(34, 2, PETS, numbers(PETS))
+    put(saved(made, tmp_path / "own.xlsx"), *[sentence(WORDS[:n], 3) for n in (2, 3, 4)])
+
+
 def test_what_stands_in_the_way_of_a_further_sentence_is_named(tmp_path: Path) -> None:
     template = two_contexts(tmp_path / "own.xlsx", [])
     book = openpyxl.load_workbook(template)

@@ -235,7 +235,12 @@ def _looking_at_each_other(
             if shape.rows == shape.columns:
                 continue
             for one in candidates(pages[title.sheet], title, shape, turned, taken)[:1]:
-                (left, _), (above, _) = labels_of(pages[title.sheet], one.place)
+                (left, _), (above, _) = labels_of(page := pages[title.sheet], one.place)
+                row, column, rows, columns = box(one.place)
+                if page.texts(row + rows, column - 1, 1, 1) + page.texts(
+                    row - 1, column + columns, 1, 1
+                ):
+                    continue  # they go on: the words of one sentence begin like those of the other
                 if one.turned == turned and Shape(left, above) == (shape.turn() if turned else shape):
                     seen.add(other.input.place)
                     memory = replace(other.table, name=other.input.where)

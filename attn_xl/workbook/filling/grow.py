@@ -185,11 +185,12 @@ def _with_one_more(drawn: DrawnBook, made: Assigned, called: Mapping[str, str]) 
     top = min([*titles, *(f.place.row - above for f, (_, (_, above)) in zip(frames, labels))])
     left = min(f.place.column - aside for f, ((_, aside), _) in zip(frames, labels))
     bottom = max(frame.place.last_row for frame in frames)
+    right = max(frame.place.last_column for frame in frames)
     if before and before[-1].row == place.row:
-        step = 0, place.column - before[-1].column
+        step = 0, max(place.column - before[-1].column, right - left + 2)
         area = top, left, max(row for row, _ in sheet.styles), left + step[1] - 1
     else:
-        step = (place.row - before[-1].row if before else bottom - top + 3), 0
+        step = max(place.row - before[-1].row, bottom - top + 2) if before else bottom - top + 3, 0
         area = top, 1, top + step[0] - 1, max(column for _, column in [*sheet.styles, *sheet.values])
     return repeated(drawn, sheet, area, step)
 
