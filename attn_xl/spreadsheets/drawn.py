@@ -6,8 +6,10 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from collections.abc import Collection, Iterator, Set
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any
 from xml.parsers.expat import ExpatError
@@ -32,6 +34,8 @@ _OPTIONS = (SETTINGS.casefold(), LABELS.casefold())
 """The sheets of options and answers, where no matrix stands."""
 STEPS_NOTE = "What the sheets before do not show. attn-xl fill writes this sheet."
 """The first cell of the sheet that `fill` adds."""
+MOST_OUTLINES = 20_000
+"""Cells with a border or a fill among which outlines are looked for."""
 _EDGES = ("left", "right", "top", "bottom")
 
 
@@ -153,6 +157,7 @@ def _look_at(sheet: DrawnSheet, xml: bytes, framed: frozenset[int], package: Pac
             columns[letters] = split_address(f"{letters.decode()}1")[1]
         sheet.styles[int(row), columns[letters]] = int(style)
     sheet.framed = {cell for cell, style in sheet.styles.items() if style in framed}
+    sheet.framed.update([*_enclosed(sheet.framed)])
     for reference in re.findall(rb'<(?:\w+:)?mergeCell [^>]*?ref="([^"]+)"', xml[end:]):
         if area := parse_area(reference.decode()):
             sheet.merged.append(area[1])
@@ -172,6 +177,35 @@ def _look_at(sheet: DrawnSheet, xml: bytes, framed: frozenset[int], package: Pac
     protected = re.search(rb"<(?:\w+:)?sheetProtection\b([^>]*)>", xml[end:])
     if protected and attribute(protected[1], b"sheet") in (b"1", b"true"):
         sheet.closed.append(((1, 1, 1 << 20, 1 << 14), "a protected sheet"))
+
+
+def rectangles(cells: Collection[tuple[int, int]]) -> list[Corners]:
+    """The rectangles around neighbouring cells: first row, first column, rows, columns."""
+    left, found = set(cells), []
+    while left:
+        waiting = [left.pop()]
+        rows, columns = [waiting[0][0]] * 2, [waiting[0][1]] * 2
+        while waiting:
+            r, c = waiting.pop()
+            rows, columns = (
+                [min(rows[0], r), max(rows[1], r)],
+                [min(columns[0], c), max(columns[1], c)],
+            )
+            for near in ((r + 1, c), (r - 1, c), (r, c + 1), (r, c - 1)):
+                if near in left:
+                    left.remove(near)
+                    waiting.append(near)
+        found.append((rows[0], columns[0], rows[1] - rows[0] + 1, columns[1] - columns[0] + 1))
+    return sorted(found)
+
+
+def _enclosed(cells: Set[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The cells within rectangles of which the edges alone have borders."""
+    for row, column, rows, columns in rectangles(cells) if len(cells) <= MOST_OUTLINES else ():
+        whole = {*product(range(row, row + rows), range(column, column + columns))}
+        inside = {*product(range(row + 1, row + rows - 1), range(column + 1, column + columns - 1))}
+        if whole - inside <= cells:
+            yield from inside
 
 
 def attribute(attributes: bytes, name: bytes) -> bytes:

@@ -4,7 +4,7 @@ matrices of attention, whether they are blank, partly filled or complete."""
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
@@ -15,7 +15,7 @@ import numpy as np
 from attn_xl.errors import InputError
 from attn_xl.records import record
 from attn_xl.spreadsheets.addresses import Place, address, quoted
-from attn_xl.spreadsheets.drawn import DrawnSheet
+from attn_xl.spreadsheets.drawn import DrawnSheet, rectangles
 from attn_xl.spreadsheets.numerals import NOT_STORED, ErrorValue, as_text, is_number
 from attn_xl.text import clean
 
@@ -162,33 +162,13 @@ class Page:
     @cached_property
     def blocks(self) -> list[Box]:
         """The rectangles that neighbouring numbers fill."""
-        return _rectangles(self.numbers)
+        return rectangles(self.numbers)
 
     @cached_property
     def blanks(self) -> list[Box]:
         """The rectangles of neighbouring blank cells with a border or a fill, if these fill them."""
         blank = self.sheet.framed - self.sheet.values.keys() - self.sheet.formulas.keys()
-        return [one for one in _rectangles(blank) if self.framed(*one) == one[2] * one[3]]
-
-
-def _rectangles(cells: Collection[tuple[int, int]]) -> list[Box]:
-    """The rectangles around neighbouring cells."""
-    left, found = set(cells), []
-    while left:
-        waiting = [left.pop()]
-        rows, columns = [waiting[0][0]] * 2, [waiting[0][1]] * 2
-        while waiting:
-            r, c = waiting.pop()
-            rows, columns = (
-                [min(rows[0], r), max(rows[1], r)],
-                [min(columns[0], c), max(columns[1], c)],
-            )
-            for near in ((r + 1, c), (r - 1, c), (r, c + 1), (r, c - 1)):
-                if near in left:
-                    left.remove(near)
-                    waiting.append(near)
-        found.append((rows[0], columns[0], rows[1] - rows[0] + 1, columns[1] - columns[0] + 1))
-    return sorted(found)
+        return [one for one in rectangles(blank) if self.framed(*one) == one[2] * one[3]]
 
 
 @dataclass
@@ -242,7 +222,7 @@ def step_called(text: str, called: Mapping[str, str]) -> tuple[str, bool] | None
         if own := called.get(spelled.casefold()):
             return own, False
     name = re.sub(r"(?<=[a-z])\s(?=\d{1,2}$)", "_", name)
-    layer, number = re.match(r"(?:[A-Za-z]+\d*\.)*", name), re.search(r"(?:_\d+)*$", name)
+    layer, number = re.match(r"(?:[A-Za-z]+\d*\.(?=\S))*", name), re.search(r"(?:_\d+)*$", name)
     base = name[layer.end() : number.start()] if layer and number else ""
     if layer and number and base and (layer[0] or number[0]):
         own = called.get(f".{base}".casefold(), "") if layer[0] else ""

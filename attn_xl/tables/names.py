@@ -35,7 +35,7 @@ _SAYS_WEIGHTS = re.compile(
 """What stands beside the name of weights: `W_Q: learned`, `Matrix W_Q`, `Query projection W_Q`."""
 _INPUT = re.compile(
     r"x|e|inputs?|(?:word |input |token )?embeddings?(?: matrix| table)?"
-    r"|input (?:features|matrix|vectors)|features|sentence|tokens|words|word vectors|vectors"
+    r"|input (?:features|matrix|vectors|data)|features|sentence|tokens|words|(?:word |token )?vectors"
     r"|encoder (?:in|out)puts?|decoder inputs?|(?:source|target) embeddings?"
 )
 _MATRIX = re.compile(r"[A-Z](?:['′]|[_^]?[A-Za-z0-9]|\^T|ᵀ)?\s*[:=]?")
@@ -106,19 +106,23 @@ SPELLINGS = {
     "K": "k key keys keyvectors",
     "V": "v value values valuevectors",
     "Scores": "scores score s attentionscores attentionscore similarityscores similarities similarity "
-    "dotproducts dotproduct qk^t k^tq matmul1",
-    "Scaled": "scaled ss",
+    "dotproducts dotproduct qk^t k^tq matmul1 alignmentscores energy energies compatibility "
+    "unnormalizedattention unnormalizedweights",
+    "Scaled": "scaled scale scaling ss",
     "Masked": "masked maskedscores",
     "Mask": "mask attentionmask causalmask",
     "Softmax": "softmax attention attentionweights attentionweight attentionmatrix "
     "attentionweightmatrix attentionprobabilities weights a softmaxweights normalizedweights "
-    "normalizedscores normalizedattention normalizedattentionscores attentionpattern attentionmap",
+    "normalizedscores normalizedattention normalizedattentionscores attentionpattern attentionmap "
+    "attentiondistribution softmaxoutput alpha α",
     "Softmax.Maximum": "maximum max rowmaximum rowmax maxima",
     "Softmax.Exponentials": "exponentials exponential exp exponents e^x exp(x)",
     "Softmax.Sum": "sum sums rowsum rowsums sumofrow sumofrows sumofeachrow Σ Σr[i]",
     "Output": "output outputs outputz z context contextvector contextvectors attentionoutput result "
     "attentionweightedfeatures newembeddings contextualembeddings updatedembeddings newvectors "
-    "updatedvectors contextualvectors weightedsum weightedsums weightedvalues headoutput",
+    "updatedvectors contextualvectors weightedsum weightedsums weightedvalues headoutput "
+    "contextualizedembeddings contextualizedvectors weightedsumofvalues attendedvalues attentionresult "
+    "finaloutput newrepresentation newrepresentations mixedvectors outputvectors",
     "Concat": "concat concatenate concatenated concatenatedheads concatenation concatenatedoutputs",
     "Positions": "positionalencoding positionalencodings positionencoding positionalembedding "
     "positionalembeddings pe",
@@ -153,7 +157,8 @@ _FORMULAS = (
     (rf"\(?{_PRODUCT}\)?{_ROOT}|\[\]{_ROOT}", "Scaled"),
     (r"(?:(?:scaled?|divided?)by|[÷/])(?:√|sqrt|theroot).*", "Scaled"),
     (_PRODUCT, "Scores"),
-    (r"softmax\(.*\)", "Softmax"),
+    (r"softmax\(.*\)|softmaxof.*", "Softmax"),
+    (r"softmax\(.*\)\*?(?:v|x|input|values)", "Output"),
     (rf"{_WEIGHTS}\*(?:v|x|input|values)|(?:v|x|input|values)\*{_WEIGHTS}", "Output"),
     (r"(?:x|inputs?|(?:word)?embeddings?)\+(?:positions?|positionalencodings?|pe)", "Embedded"),
     (r"(?:scaled?scores|scores|scaled)\+mask", "Masked"),
@@ -165,8 +170,11 @@ _ACROSS = re.compile(
 )
 _HEAD = re.compile(r"[\s,(_|]*head\s*_?(\d+)\)?$|_(\d+)$|(?<!^[a-z])\s?(?<![\d.])(\d{1,2})$")
 _SPOKEN_HEAD = re.compile(r"head", re.IGNORECASE)
-_COUNT = re.compile(r"^(?:step\s*)?\d{1,2}\s*[.):–-]?\s+(?=\S)", re.IGNORECASE)
-"""The number of a step before its name: `2. Scores`, `Step 2: Scores`."""
+_COUNT = re.compile(
+    r"^(?:(?:(?:step|part|task|stage|exercise)\s*)?[#(]?\d{1,2}\s*[.):–-]*|(?:[ivx]{1,4}|[a-h])[.)])\s+(?=\S)",
+    re.IGNORECASE,
+)
+"""The number of a step before its name: `2. Scores`, `Step 2: Scores`, `(2) Scores`, `b) Scores`."""
 _HEAD_FIRST = re.compile(r"^head\s*(\d+)\s*[.:,–-]?\s+(?=\S)(.*)", re.IGNORECASE)
 _EXPLAINED = re.compile(r":\s|\n|\s[–—-]\s")
 """What parts a name from its explanation: `Output: the new vectors`."""
@@ -184,7 +192,7 @@ def step_named(text: str) -> tuple[str, bool] | None:
     """
     if len(text) > 200:
         return None
-    plain = re.sub(r"ᵀ|\^\{?[⊤T]\}?", "^t", text)
+    plain = re.sub(r"ᵀ|\^\{?[⊤T]\}?|(?<=[A-Z])\.T\b", "^t", text)
     plain = unicodedata.normalize("NFKC", plain).strip().strip(":;. ")
     plain = _HEAD_FIRST.sub(r"\2 head \1", _COUNT.sub("", plain))
     if re.search(r"\([^()]*=[^()]*\)$", plain):  # `Queries (Q = X W_Q)`

@@ -24,6 +24,7 @@ from conftest import (
     verify,
 )
 from engines import IronCalc, store_values
+from openpyxl.styles import Border, Side
 
 import attn_xl
 from attn_xl.cli.main import main
@@ -695,6 +696,28 @@ def test_products_are_written_as_the_author_writes_them(across: bool, tmp_path: 
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("aside", [False, True])
+def test_a_frame_may_be_an_outline(aside: bool, tmp_path: Path) -> None:
+    """Below an arrow, or beside its title; that of a title that names no step is asked about."""
+    made, thin = openpyxl.Workbook(), Side("thin")
+    sheet, n = made.active, len(PETS)
+    AuthorSheet(sheet).block(1, 1, "Input", PETS, ("d1", "d2", "d3"), X)
+    for row, title in ((10, "Probabilities"), (20, "Mystery")):
+        sheet.cell(row + 2 * aside, 1, title)
+        sheet.cell(row + 1, 2, "↓")
+        for i, j in np.ndindex(n, n):
+            lines = {"left": j == 0, "right": j == n - 1, "top": i == 0, "bottom": i == n - 1}
+            edges = {side: thin for side, there in lines.items() if there}
+            sheet.cell(row + 2 + i, 2 + aside + j).border = Border(**edges)
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    place = "C12:G16" if aside else "B12:F16"
+    assert [(f.step, f.place.range) for _, f, _ in book.filling.frames] == [("Softmax", place)]
+    (said,) = book.attention
+    assert said.startswith(
+        f"Sheet!{place.replace('12', '22').replace('16', '26')}: is blank, and 'Mystery'"
+    )
+
+
 def test_a_sentence_that_begins_like_another_is_not_looked_at_by_it(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     for name, words in (("long", PETS), ("short", PETS[:2])):
@@ -850,6 +873,12 @@ def test_labels_say_that_one_sentence_looks_at_another(across: bool, tmp_path: P
         ("Weight matrix", None),
         ("Query vectors", "Q"),
         ("ß", None),  # no SS
+        ("(2) Scores", "Scores"),
+        ("III. Softmax", "Softmax"),
+        ("b) Scaled", "Scaled"),
+        ("Task 3 - Contextualized embeddings", "Output"),
+        ("softmax(QK^T/√dk)V", "Output"),
+        ("Q @ K.T", "Scores"),
     ],
 )
 def test_titles_as_people_write_them(title: str, step: str | None) -> None:

@@ -17,6 +17,7 @@ from attn_xl.spreadsheets.addresses import Place, address, quoted
 from attn_xl.spreadsheets.drawn import DrawnBook
 from attn_xl.spreadsheets.numerals import is_number, numeral
 from attn_xl.tables.frames import (
+    ARROWS,
     ELSEWHERE,
     ENOUGH,
     Candidate,
@@ -186,9 +187,10 @@ def _unnamed(made: Assigned, pages: Mapping[str, Page], known: Mapping[str, str]
         for row, column, rows, columns in page.blanks:
             place = Place(name, row, column, rows, columns)
             first = 2 if page.labels(row - 1, column, 1, columns) else 1
-            above = [(row - n, column - m) for n in range(first, 4) for m in (0, 1)]
-            texts = [clean(v) for cell in above if isinstance(v := page.sheet.values.get(cell), str)]
-            title = next((text for text in texts if text not in labels), "")
+            near = [(row - n, column - m) for n in range(first, 5) for m in (0, 1)]
+            near += [(row - n, column - m) for n in (0, 1) for m in range(1, 4)]
+            texts = [clean(v) for cell in near if isinstance(v := page.sheet.values.get(cell), str)]
+            title = next((text for text in texts if text not in labels and text not in ARROWS), "")
             like_one = {(rows, columns), (columns, rows)} & shapes
             if not title or not like_one or repr(title) in said or _meets_one(place, taken):
                 continue
@@ -447,9 +449,13 @@ def _words(pages: Mapping[str, Page], groups: Sequence[Group]) -> set[tuple[str,
     return found
 
 
-OTHERWISE = {steps.SOFTMAX.symbol: steps.SHARES.symbol, steps.SCORES.symbol: steps.DOT.symbol}
+OTHERWISE = {
+    steps.SOFTMAX.symbol: steps.SHARES.symbol,
+    steps.SCORES.symbol: steps.DOT.symbol,
+    steps.PROBABILITIES.symbol: steps.SOFTMAX.symbol,
+}
 """What a title names in a model without the step: attention weights that no softmax makes, dot
-products for a cosine."""
+products for a cosine, attention weights for probabilities."""
 
 
 def _as_computed(title: Title, graphs: Sequence[Graph]) -> Title:
