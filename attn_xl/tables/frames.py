@@ -510,7 +510,8 @@ def evidence(
     row, column, rows, columns = place.row, place.column, place.rows, place.columns
     score, signs, agrees = 0.0, [], False
     (left, _), (above, up) = labels_of(cells, place)
-    if title is not None and (title.row, title.column) == (row - up, column):
+    own_title = (title.row, title.column) if title is not None else None
+    if own_title == (row - up, column):
         above = ()
     for labels, own, ends in (
         (left, form.rows, ((row - 1, column - 1), (row + rows, column - 1))),
@@ -520,7 +521,7 @@ def evidence(
             same = tuple(label.casefold() for label in labels) == tuple(
                 label.casefold() for label in own
             )
-            if same or not any(cells.texts(*end, 1, 1) for end in ends):
+            if same or not any(cells.texts(*end, 1, 1) for end in ends if end != own_title):
                 score += 4 if same else 1.5
                 agrees |= same
                 signs.append("labels")
