@@ -89,12 +89,12 @@ def _weight_label(text: str) -> str | None:
 
 def is_matrix_name(text: str) -> bool:
     """Whether a text beside numbers is the name of a matrix rather than the label of a row."""
-    return bool(weight_label(text) or _MATRIX.fullmatch(text.strip()) or _INPUT.fullmatch(_bare(text)))
+    return bool(weight_label(text) or _MATRIX.fullmatch(text.strip()) or names_input(text))
 
 
 def names_input(text: str) -> bool:
     """Whether a title names the input of attention."""
-    return bool(_INPUT.fullmatch(_bare(text).removesuffix(" x")))
+    return bool(_INPUT.fullmatch(_bare(_COUNT.sub("", text.strip())).removesuffix(" x")))
 
 
 def _bare(text: str) -> str:

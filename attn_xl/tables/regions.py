@@ -380,7 +380,7 @@ class _Sheet:
                 right += 1
         labels = self._label_column(top, bottom, left)
         side_title = ""
-        if bottom > top and sum(labels) == 1 and not header:
+        if bottom > top and sum(labels) == 1:
             label = self.text(top + labels.index(True), left - 1)
             if self.names(label):
                 side_title, labels = label, []

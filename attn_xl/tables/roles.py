@@ -255,15 +255,15 @@ def words_of(
         return "columns", f"the rows are labelled {table.rows[0]}, ..., as dimensions are"
     if columns and _all(_WORD, table.columns) and not (rows and _all(_WORD, table.rows)):
         return "columns", f"the columns are labelled {table.columns[0]}, ..., as words are"
-    if not rows:
-        shapes = [(name, weight.shape) for name, weight in weights if _OF_WORDS.fullmatch(name)]
-        from_right = all(shape[0] == table.shape[1] for _, shape in shapes)
-        from_left = all(shape[1] == table.shape[0] for _, shape in shapes)
-        if shapes and from_left and not from_right:
-            name, (height, width) = shapes[0]
-            return "columns", f"{name} ({height} x {width}) fits from the left: {name} × input"
-        if shapes and from_right and not from_left:
-            return "rows", f"{shapes[0][0]} fits from the right: input × {shapes[0][0]}"
+    shapes = [(name, weight.shape) for name, weight in weights if _OF_WORDS.fullmatch(name)]
+    from_right = all(shape[0] == table.shape[1] for _, shape in shapes)
+    from_left = all(shape[1] == table.shape[0] for _, shape in shapes)
+    certain = len(shapes) > 1 or not rows  # one matrix beside labelled words may be the wrong way round
+    if shapes and certain and from_left and not from_right:
+        name, (height, width) = shapes[0]
+        return "columns", f"{name} ({height} x {width}) fits from the left: {name} × input"
+    if shapes and certain and from_right and not from_left:
+        return "rows", f"{shapes[0][0]} fits from the right: input × {shapes[0][0]}"
     return "rows", BY_DEFAULT
 
 

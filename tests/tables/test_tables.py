@@ -121,6 +121,29 @@ def test_missing_labels_are_numbered(make: Make) -> None:
     assert tables.weights["W_Q"].labelled == (False, False)
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["Step 1: Embeddings", 1, 2], ["", 3, 4], ["", 5, 6]],  # beside numbers without labels
+        [["", "a", "b"], ["Input X", 1, 2], ["", 3, 4], ["", 5, 6]],
+        [["", "(1) Inputs", ""], ["the", 1, 2], ["cat", 3, 4], ["sat", 5, 6]],  # over its first column
+    ],
+)
+def test_a_numbered_title_of_the_input_is_no_label(rows: list[list[Any]], make: Make) -> None:
+    (table,) = read_tables(make({"s": rows})).sentences.values()
+    assert table.values.tolist() == [[1, 2], [3, 4], [5, 6]]
+
+
+def test_several_weights_tell_the_direction_of_labelled_words(make: Make) -> None:
+    words, w = (
+        [["", "the", "cat", "sat"], ["x", 1, 2, 3], ["y", 4, 5, 6]],
+        [[1, 0], [0, 1], [1, 1], [2, 1]],
+    )
+    tables = read_tables(make({"s": words, "W_Q": w, "W_K": w}))
+    assert tables.sentences["s"].rows == ("the", "cat", "sat")
+    assert tables.weights["W_Q"].shape == (2, 4)
+
+
 def test_weights_are_found_by_the_name_of_their_sheet(make: Make) -> None:
     names = ["W_Q", "wk", "W V"]
     tables = read_tables(make({"s": GOOD, **{name: [[1, 2], [3, 4]] for name in names}}))
