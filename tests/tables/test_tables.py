@@ -124,14 +124,14 @@ def test_missing_labels_are_numbered(make: Make) -> None:
 @pytest.mark.parametrize(
     "rows",
     [
-        [["Step 1: Embeddings", 1, 2], ["", 3, 4], ["", 5, 6]],  # beside numbers without labels
-        [["", "a", "b"], ["Input X", 1, 2], ["", 3, 4], ["", 5, 6]],
-        [["", "(1) Inputs", ""], ["the", 1, 2], ["cat", 3, 4], ["sat", 5, 6]],  # over its first column
+        [["Step 1: Embeddings", 7, 2], ["", 3, 4], ["", 5, 6]],  # beside numbers without labels
+        [["", "a", "b"], ["Input X", 7, 2], ["", 3, 4], ["", 5, 6]],
+        [["", "(1) Inputs", ""], ["the", 7, 2], ["cat", 3, 4], ["sat", 5, 6]],  # over its first column
     ],
 )
 def test_a_numbered_title_of_the_input_is_no_label(rows: list[list[Any]], make: Make) -> None:
     (table,) = read_tables(make({"s": rows})).sentences.values()
-    assert table.values.tolist() == [[1, 2], [3, 4], [5, 6]]
+    assert table.values.tolist() == [[7, 2], [3, 4], [5, 6]]
 
 
 def test_several_weights_tell_the_direction_of_labelled_words(make: Make) -> None:
