@@ -3,9 +3,11 @@ among those that formulas compute, the one multiplies the other, whichever funct
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import permutations
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -63,6 +65,7 @@ class Numbers:
         self._numbers = np.concatenate(numbers) if numbers else np.zeros(0)
         self._order = np.argsort(self._numbers, kind="stable")
         self._numbers = self._numbers[self._order]
+        self._in_order = self._numbers.tolist()
         self._places = np.concatenate(places) if places else np.zeros((0, 3), int)
         for decimals in DECIMALS if rounded else ():
             if np.abs(self._numbers - np.round(self._numbers, decimals)).max(initial=0.0) < LEAST:
@@ -92,9 +95,13 @@ class Numbers:
         """The first cells, other than some, that hold a matrix, those of one sheet before others, and
         whether they hold its transpose; None if none do, if it has one number, or zeros alone."""
         sizes = np.abs(matrix)
-        if matrix.size < 2 or not np.isfinite(matrix).all() or not sizes.max() > 0:
+        largest, corner = float(sizes.max()), float(matrix[0, 0])
+        if matrix.size < 2 or not 0 < largest < inf:
             return None
-        slack = AGREES * sizes + LEAST * sizes.max() + self.unit
+        slack = AGREES * sizes + LEAST * largest + self.unit
+        first = bisect_left(self._in_order, corner - float(slack[0, 0]))
+        if first == bisect_right(self._in_order, corner + float(slack[0, 0]), first):
+            return None  # most matrices stand nowhere
         firsts = np.searchsorted(self._numbers, matrix - slack)
         lasts = np.searchsorted(self._numbers, matrix + slack, side="right")
         i, j = divmod(int((lasts - firsts).argmin()), matrix.shape[1])  # the rarest number
