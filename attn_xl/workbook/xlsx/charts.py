@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import lru_cache
-from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 from openpyxl.chart import AreaChart, BarChart, LineChart, Reference, ScatterChart
 from openpyxl.chart import Series as make_series
@@ -37,11 +36,11 @@ from openpyxl.drawing.text import (
 )
 from openpyxl.xml.functions import tostring
 
-from attn_xl.spreadsheets.addresses import address
+from attn_xl.spreadsheets.addresses import Place, address
 from attn_xl.workbook.layout.page import Chart, Series
 
 from .package import WrittenChart
-from .rows import spreadsheet_text
+from .rows import escaped, spreadsheet_text
 
 COLOURS = ("0072B2", "E69F00", "009E73", "CC79A7", "56B4E9", "D55E00", "8C8C3A", "666666")
 """Distinguishable for colour-blind readers: Okabe and Ito, "Color Universal Design" (2008)."""
@@ -56,23 +55,48 @@ _MARK = "\ufdd0"  # a noncharacter of Unicode, which no text has
 _HOLE = re.compile(f"{_MARK}([0-9]+){_MARK}".encode())
 
 
+class _Cells(NamedTuple):
+    """Cells that a chart refers to."""
+
+    absolute: str
+
+
 def add_chart(ws: Any, chart: Chart) -> None:
     """Add a chart to a sheet."""
-    numbers: list[float] = []
-    places = count()
+    contents: list[bytes] = []
 
     def hole(content: Any) -> Any:
-        if not isinstance(content, float):
+        """What stands in a template in place of a number or a text."""
+        number = len(contents)
+        if isinstance(content, float):
+            contents.append(repr(content).encode())
+            return float(number)
+        if not content:
             return content
-        numbers.append(content)
-        return float(next(places))
+        contents.append(escaped(spreadsheet_text(content)).encode())
+        return f"{_MARK}{number}{_MARK}"
+
+    def cells(place: Place) -> Any:
+        return _Cells(hole(place.absolute))
 
     series = tuple(
-        replace(one, numbers=tuple(map(hole, one.numbers)), names=tuple(map(hole, one.names)))
+        replace(
+            one,
+            title=hole(one.title),
+            values=cells(one.values),
+            labels=cells(one.labels),
+            numbers=tuple(map(hole, one.numbers)),
+            names=tuple(map(hole, one.names)),
+        )
         for one in chart.series
     )
-    texts = _template(replace(chart, series=series))
-    written = [repr(numbers[int(text)]).encode() if at % 2 else text for at, text in enumerate(texts)]
+    titles = " → ".join(map(hole, chart.title.split(" → "))), hole(chart.x_title), hole(chart.y_title)
+    plain = Chart(
+        chart.kind, titles[0], 1, 1, series, *titles[1:], 1, 1, chart.legend, chart.most, chart.reach,
+        chart.colours, chart.bare,
+    )  # fmt: skip
+    texts = _template(plain)
+    written = [contents[int(text)] if at % 2 else text for at, text in enumerate(texts)]
     ws.add_chart(
         WrittenChart(b"".join(written), chart.width, chart.height), address(chart.row, chart.column)
     )
@@ -80,8 +104,8 @@ def add_chart(ws: Any, chart: Chart) -> None:
 
 @lru_cache(maxsize=64)
 def _template(chart: Chart) -> list[bytes]:
-    """The XML of a chart of places in a list of numbers: text, place, text, and so on. The workbooks of
-    a class have the same charts with other numbers."""
+    """The XML of a chart whose texts and numbers are numbers of holes: text, hole, text, and so on.
+    Most charts of a workbook, and those of a class, differ only in these."""
     return _HOLE.split(tostring(_made(chart)._write()))
 
 
@@ -183,7 +207,7 @@ def _series(chart: Chart, series: Series, number: int) -> Any:
     colours = chart.colours or COLOURS
     colour = colours[number % len(colours)] if series.title else INK
     excel_series: Any = make_series(Reference(range_string="Sheet!$A$1"), title=series.title)
-    excel_series.tx = SeriesLabel(v=spreadsheet_text(series.title))
+    excel_series.tx = SeriesLabel(v=series.title)
     numbers = NumDataSource(NumRef(f=series.values.absolute, numCache=_number_cache(series.numbers)))
     if chart.kind == "ribbons":
         excel_series.val = numbers
@@ -197,11 +221,7 @@ def _series(chart: Chart, series: Series, number: int) -> Any:
     if chart.kind in BY_LABEL:
         names = StrData(
             ptCount=len(series.names),
-            pt=[
-                StrVal(idx=i, v=spreadsheet_text(str(name)))
-                for i, name in enumerate(series.names)
-                if name is not None
-            ],
+            pt=[StrVal(idx=i, v=str(name)) for i, name in enumerate(series.names) if name is not None],
         )
         excel_series.val, excel_series.cat = (
             numbers,
