@@ -297,7 +297,7 @@ def fill(
     from attn_xl.workbook.filling.author import fill_file
 
     source, target = Path(sheet), Path(path)
-    check_ending(target, ".xlsx", ".xlsm")
+    check_ending(target, ".xlsm" if source.suffix.lower() == ".xlsm" else ".xlsx")
     check_output(
         target,
         force=overwrite,

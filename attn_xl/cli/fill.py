@@ -64,7 +64,7 @@ def fill(
     Settings.check_call(options)
     own = file.suffix.lower() if file.suffix.lower() == ".xlsm" else ".xlsx"
     path = output or output_beside(file, f"filled{own}")
-    check_ending(path, ".xlsx", ".xlsm")
+    check_ending(path, own)
     check_output(path, force=force, sources=(file, *([input] if input else [])))
     words: Any = reading.pop("words_in", None) if input is None else None
     if reading and input is None:

@@ -28,7 +28,7 @@ from openpyxl.styles import Border, Side
 
 import attn_xl
 from attn_xl.cli.main import main
-from attn_xl.errors import InputError
+from attn_xl.errors import CallError, InputError
 from attn_xl.spreadsheets.addresses import Place, at_row
 from attn_xl.spreadsheets.drawn import read_drawn
 from attn_xl.spreadsheets.numerals import NOT_STORED
@@ -412,6 +412,8 @@ def main_ok(arguments: list[str]) -> None:
 
 
 def test_refusals_name_the_remedy(tmp_path: Path) -> None:
+    with pytest.raises(CallError, match=r"out\.xlsx: give it a name that ends in \.xlsm"):
+        attn_xl.fill(tmp_path / "macros.xlsm", tmp_path / "out.xlsx")
     made = openpyxl.Workbook()
     made.active["B2"] = "Scores"
     made.save(tmp_path / "empty.xlsx")
