@@ -3,6 +3,7 @@ the ranges given with --range."""
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -175,11 +176,13 @@ def tables_of_sheet(
         sheet.passed = "" if sheet.found else "no numbers"
         return sheet
     named = _named_tables(book, original, plain, said, tables)
-    others = [named[n] for n in left]
+    own = weight_name(plain) or weight_label(plain) or parameter_of(plain)
+    # `Enc1.gamma_1` says more than the label of its one row, `gamma`.
+    less = re.sub(r"_\d+$", "", (own or "").rpartition(".")[2])
+    others = [tables[n] if less and named[n].name == less else named[n] for n in left]
     labelled = [f for f in others if f.use == "weights"]
     rest = [f for f in others if not f.use and (f.why != UNKNOWN or wanted)]
     unknown = [f for f in others if not f.use and f.why == UNKNOWN and not wanted]
-    own = weight_name(plain) or weight_label(plain) or parameter_of(plain)
     if own and len(book.grids) == len(rest) == 1 and _heads_words(book, original, rest[0]):
         own = None  # a file called w1.csv with a table of words
     if not own and rest and may_be_cut(plain):

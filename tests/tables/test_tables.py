@@ -134,6 +134,13 @@ def test_a_numbered_title_of_the_input_is_no_label(rows: list[list[Any]], make: 
     assert table.values.tolist() == [[7, 2], [3, 4], [5, 6]]
 
 
+def test_the_name_of_a_sheet_says_more_than_the_label_of_its_row(make: Make) -> None:
+    names = {"Enc1.gamma_1": 2, "Enc1.gamma_2": 3, "Enc.gamma": 4}
+    sheets = {name: [["", "a", "b"], ["gamma", value, value]] for name, value in names.items()}
+    tables = read_tables(make({"s": GOOD, **sheets}))
+    assert {name: table.values[0, 0] for name, table in tables.weights.items()} == names
+
+
 def test_several_weights_tell_the_direction_of_labelled_words(make: Make) -> None:
     words, w = (
         [["", "the", "cat", "sat"], ["x", 1, 2, 3], ["y", 4, 5, 6]],
