@@ -161,7 +161,7 @@ def fill_file(
 
 def _steps() -> Iterator[Step]:
     """The steps whose titles are read as they are spelled here."""
-    return (step for step in steps.OF_MODELS.values() if not step.helper)
+    return (step for step in (*steps.OF_MODELS.values(), *steps.OF_LOSSES.values()) if not step.helper)
 
 
 def _spelled(step: Step) -> list[str]:
