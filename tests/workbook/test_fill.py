@@ -720,6 +720,22 @@ def test_a_frame_may_be_an_outline(aside: bool, tmp_path: Path) -> None:
     )
 
 
+def test_the_vector_of_a_sentence_is_filled_in(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet, w = AuthorSheet(made.active), numbers(DIMS, 2)
+    sheet.block(2, 2, "Input", PETS, DIMS, X)
+    sheet.block(2, 12, "W_C", DIMS, ("good", "bad"), w)
+    sheet.block(12, 2, "Output", PETS, DIMS)
+    sheet.block(22, 2, "Pooled", ["all"], DIMS)
+    sheet.block(30, 2, "Logits", ["all"], ("good", "bad"))
+    book, out = filled(saved(made, tmp_path / "own.xlsx"), options={"model": "classify"})
+    pooled = naive_attention(X, X, X)[1].mean(axis=0)
+    values = read_drawn(out).sheets[0].values
+    assert [values[24, 3 + j] for j in range(3)] == pytest.approx(pooled)
+    assert [values[32, 3 + j] for j in range(2)] == pytest.approx(pooled @ w)
+    assert not book.attention
+
+
 def test_a_sentence_that_begins_like_another_is_not_looked_at_by_it(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     for name, words in (("long", PETS), ("short", PETS[:2])):
