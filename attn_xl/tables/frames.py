@@ -85,6 +85,11 @@ class Frame:
     def where(self) -> str:
         return f"{quoted(self.place.sheet)}!{self.place.range}"
 
+    def cell(self, row: int, column: int) -> tuple[int, int]:
+        """The cell of a number of the matrix, counted from 0 with words in rows."""
+        down, across = (column, row) if self.turned else (row, column)
+        return self.place.row + down, self.place.column + across
+
 
 Box = tuple[int, int, int, int]
 """First row, first column, rows, columns."""

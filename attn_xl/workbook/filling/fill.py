@@ -243,7 +243,7 @@ class Sentence:
         open_frames = [(one.place, mask.T if one.turned else mask)
                        for one, mask in self.waiting.items() if mask.any()]  # fmt: skip
         for i, j in np.argwhere(filled).tolist() if open_frames else ():
-            cell = place.row + (j if frame.turned else i), place.column + (i if frame.turned else j)
+            cell = frame.cell(i, j)
             read = references(formulas[cell], cell) if cell in formulas else ()
             for sheet, (top, left, bottom, right) in read:
                 for there, mask in open_frames:
@@ -372,7 +372,8 @@ class Sentence:
             values, pattern = numbers[i].tolist(), patterns[kind]
             if frame.turned:
                 for j in columns:
-                    yield home.row + j, {home.column + i: Filled(values[j], *pattern[j])}
+                    row, column = frame.cell(i, j)
+                    yield row, {column: Filled(values[j], *pattern[j])}
             else:
                 yield home.row + i, {home.column + j: Filled(values[j], *pattern[j]) for j in columns}
 
@@ -552,10 +553,7 @@ def _differences(sentence: Sentence, node: Matrix, frame: Frame, sheet: DrawnShe
     expected = sentence.shown.expected[node]
     typed, other = [], []
     for i, j in np.argwhere(filled).tolist():
-        cell = (
-            frame.place.row + (j if frame.turned else i),
-            frame.place.column + (i if frame.turned else j),
-        )
+        cell = frame.cell(i, j)
         if cell not in sheet.formulas:
             typed.append((cell, i, j))
             continue
@@ -564,30 +562,22 @@ def _differences(sentence: Sentence, node: Matrix, frame: Frame, sheet: DrawnShe
         own, ours = numbers[i, j], expected[i, j]
         if np.isfinite(own) and not abs(own - ours) <= AGREES * max(1.0, abs(ours)):
             other.append((cell, i, j))
-    for kind, what in ((other, "differs"), (typed, "typed")):
-        if not kind:
+    for cells, more in ((other, "differ so"), (typed, "are typed")):
+        if not cells:
             continue
-        cell, i, j = kind[0]
+        cell, i, j = cells[0]
         wanted = np.zeros(node.shape, bool)
         wanted[i, j] = True
         ((_, line),) = sentence.formulas(node, frame, wanted)
-        formula = at_row(line[cell[1]].formula, cell[0])
-        where = f"{quoted(sheet.name)}!{address(*cell)}"
-        more = (
-            f" {len(kind)} cells of {frame.step} differ so."
-            if len(kind) > 1 and what == "differs"
-            else ""
-        )
-        more += (
-            f" {len(kind)} cells of {frame.step} are typed."
-            if len(kind) > 1 and what == "typed"
-            else ""
-        )
-        should = f"{frame.step} should be {expected[i, j]:.4g}, ={formula}."
-        if what == "differs":
-            own = sheet.formulas[cell]
-            there = f"={own.text}" if (own.row, own.column) == cell else "the formula there"
-            yield f"{where}: {there} gives {numbers[i, j]:.4g}; {should}{more}"
-        else:
+        if cells is typed:
             there = f"the number {numbers[i, j]:.4g} is typed where a formula belongs"
-            yield f"{where}: {there}; {should}{more}"
+        else:
+            own = sheet.formulas[cell]
+            text = f"={own.text}" if (own.row, own.column) == cell else "the formula there"
+            there = f"{text} gives {numbers[i, j]:.4g}"
+        formula = at_row(line[cell[1]].formula, cell[0])
+        yield (
+            f"{quoted(sheet.name)}!{address(*cell)}: {there}; {frame.step} should be "
+            f"{expected[i, j]:.4g}, ={formula}."
+            + (f" {len(cells)} cells of {frame.step} {more}." if len(cells) > 1 else "")
+        )
