@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,6 +17,7 @@ from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet, read_drawn
 from attn_xl.tables.frames import (
     FURTHEST,
     Frame,
+    Group,
     Page,
     Title,
     box,
@@ -24,10 +26,12 @@ from attn_xl.tables.frames import (
     tables_given,
     titles_of,
 )
+from attn_xl.tables.labels import Table
 from attn_xl.tables.names import weight_label
 from attn_xl.tables.own_names import DIMENSIONS, WORDS, called_in, tags_of
 from attn_xl.tables.roles import WordsIn
-from attn_xl.tables.survey import Tables
+from attn_xl.tables.survey import Tables, heads_of
+from attn_xl.text import count
 from attn_xl.workbook.xlsx.moved import Both, Moves, moved, without_values
 from attn_xl.workbook.xlsx.repeated import repeated
 from attn_xl.workbook.xlsx.splice import Filled, FilledCells
@@ -115,14 +119,19 @@ def grown(
             for step, (_, own) in group.weights.items()
             if fit
         }
-        given = Tables(drawn.path, {name: table}, {**theirs, **tables.weights})
-        graph = compute(given, {**old.implied, **plain_exponentials(group)})
+        given = Tables(tables.path, {name: table}, {**theirs, **tables.weights})
+        implied = {**old.implied, **plain_exponentials(group)}
+        heads = heads_of(group.weights)
+        if heads and group.weights.keys().isdisjoint(given.weights):
+            given = _with_weights_of_heads(given, group, compute, {**implied, **heads})
+        graph = compute(given, implied)
         for step, (frame, there) in group.weights.items():
             if step not in graph:
+                wide = count(len(table.columns), "dimension")
                 raise InputError(
-                    f"{frame.where}: {step} of the template is {there.shape[0]} x "
-                    f"{there.shape[1]}, but {name!r} has {len(table.columns)} dimensions. Give {step} "
-                    "in the input, or generate it: --set random-weights=1."
+                    f"{frame.where}: {step} of the template is {there.shape[0]} x {there.shape[1]}, "
+                    f"but {name!r} has {wide}. Give {step} in the input, or generate it: --set "
+                    "random-weights=1."
                 )
         used: dict[str, tuple[Frame, Any]] = {
             step: (frame, graph[step]) for step, (frame, _) in group.weights.items()
@@ -160,6 +169,21 @@ def grown(
                 own = cells.setdefault(row, {})
                 own.update(enumerate(map(Filled, map(float, line)), frame.place.column))
     return result
+
+
+def _with_weights_of_heads(
+    given: Tables, group: Group, compute: Compute, implied: Mapping[str, Any]
+) -> Tables:
+    """The tables with weights for each head, cut from those that are generated for all heads."""
+    with suppress(InputError):  # none are
+        graph = compute(given, {**implied, "heads_as_sheets": True})
+        made = {
+            step: Table(step, one.values, one.rows, one.columns, (True, True), "", step, 1, 1)
+            for step in group.weights
+            if (one := graph.get(step)) is not None
+        }
+        return replace(given, weights={**given.weights, **made})
+    return given
 
 
 def _with_one_more(drawn: DrawnBook, made: Assigned, called: Mapping[str, str]) -> bytes:
@@ -431,13 +455,13 @@ def _relabel(
             linked = False
         else:
             linked = known is not None and old_cell in formulas
-        for count in range(last - first + 1):
-            cell = _along(axis, first + count, old_cell, rows, columns)
-            text = texts[count] if count < len(texts) else None
+        for number in range(last - first + 1):
+            cell = _along(axis, first + number, old_cell, rows, columns)
+            text = texts[number] if number < len(texts) else None
             formula = ""
             if linked and known and text is not None:
                 there, own, start, input_cell = known
-                at = _along(own, start + count, input_cell, *moves[there][:2])
+                at = _along(own, start + number, input_cell, *moves[there][:2])
                 formula = address(*at) if there == sheet else f"{quoted(there)}!{address(*at)}"
             cells.setdefault(cell[0], {})[cell[1]] = Filled(text, formula)
 
