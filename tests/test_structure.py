@@ -40,6 +40,12 @@ MODULES = {
 }
 
 
+@cache
+def nodes(module: str) -> list[ast.AST]:
+    """The syntax of a module, the module itself first."""
+    return [*ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8")))]
+
+
 def folder_of(module: str) -> str:
     """`graph` of `attn_xl.graph.graph`; the module itself where it stands at the top."""
     return module.split(".")[1]
@@ -48,10 +54,9 @@ def folder_of(module: str) -> str:
 @cache
 def imports(module: str) -> set[str]:
     """The modules of the package that one of them imports, if only for types."""
-    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
     folder = module.rpartition(".")[0]
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes(module):
         if isinstance(node, ast.ImportFrom):
             base = ".".join(part for part in (folder if node.level else "", node.module or "") if part)
             found |= {base, *(f"{base}.{alias.name}" for alias in node.names)}
@@ -93,8 +98,8 @@ def test_no_import_goes_in_a_circle() -> None:
 def test_a_class_name_means_one_thing() -> None:
     names = [
         node.name
-        for path in MODULES.values()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for module in MODULES
+        for node in nodes(module)
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     ]
     assert {name for name in names if names.count(name) > 1} == set()
@@ -108,9 +113,9 @@ def test_text_leaves_by_one_way() -> None:
     files = {"spreadsheets", "tables", "workbook"}  # these write to files and buffers
     others = {
         (module, ast.unparse(node))
-        for module, path in MODULES.items()
+        for module in MODULES
         if module not in ("attn_xl.text", "attn_xl.console") and folder_of(module) not in files
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes(module)
         if isinstance(node, ast.Call) and PRINTS.match(ast.unparse(node))
     }
     assert not others
@@ -125,9 +130,9 @@ def test_no_renderer_names_a_step(name: str) -> None:
     symbols = {symbol for symbol in symbols if len(symbol) > 1 and not symbol.startswith("W_")}
     named = {
         (module, node.value)
-        for module, path in MODULES.items()
+        for module in MODULES
         if folder_of(module) == name
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes(module)
         if isinstance(node, ast.Constant) and node.value in symbols
     }
     assert not named
@@ -150,9 +155,8 @@ def test_tests_are_in_the_same_folders() -> None:
     assert folders <= set(MAY_IMPORT)
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_a_file_says_what_it_holds(module: str) -> None:
-    assert ast.get_docstring(ast.parse(MODULES[module].read_text(encoding="utf-8")))
+def test_a_file_says_what_it_holds() -> None:
+    assert [module for module in MODULES if not ast.get_docstring(nodes(module)[0])] == []  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", attn_xl.__all__)
