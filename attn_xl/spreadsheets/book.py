@@ -15,7 +15,6 @@ from .addresses import MAX_COLUMNS, MAX_ROWS, address, split_address
 from .metadata import Marks
 from .numerals import NOT_STORED, OLE, ErrorValue, Grid, values
 from .ooxml import DAMAGED, content_of, unpacked
-from .text_files import check_size, decoded, is_text, read_text
 
 MOST_SPANNED = 10_000_000
 """Cells, filled or blank, that the sheets of a book may span; mostly filled sheets may span more."""
@@ -94,8 +93,6 @@ def book_of(path: Path, content: bytes, encoding: str | None = None) -> Book:
         raise CallError(f"--encoding has no effect: {shown} is not a text file.")
     if grids is None:
         return _workbook(path, shown, content, parts)
-    for rows in grids.values():
-        check_size(rows, str(shown))
     return Book(shown, grids, remarks=(remark,) if remark else ())
 
 
@@ -129,6 +126,8 @@ def _workbook(path: Path, shown: Path, content: bytes, parts: dict[str, bytes]) 
 def _from_text(path: Path, content: bytes, encoding: str | None) -> tuple[dict[str, Grid] | None, str]:
     """The cells of a text file, and a remark on its encoding; None if it is not text or cannot contain
     a table."""
+    from .text_files import decoded, is_text, read_text  # most files are workbooks
+
     text, remark = decoded(content, encoding, str(path))
     if not is_text(text) or text.lstrip()[:1] in ("<", "{", "["):
         return None, ""
