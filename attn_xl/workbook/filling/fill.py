@@ -131,7 +131,7 @@ def _note_changed(drawn: DrawnBook, filling: Filling) -> None:
                 filling.values.setdefault(sheet, {}).setdefault(cell, None)
             else:
                 still.append((sheet, cell, areas))
-        left = still
+        left = still[::-1]  # sums may run up a column as well as down
 
 
 def _check_lost(made: Assigned, filling: Filling) -> None:
