@@ -273,7 +273,8 @@ def fill(
     """Complete an author's own sheet: the blank cells of its frames get formulas.
 
     Args:
-        sheet: the author's workbook, .xlsx or .xlsm; every other part of it keeps its bytes.
+        sheet: the author's workbook, .xlsx or .xlsm; all else in it keeps its bytes, but for the stored
+            values of formulas that read filled cells.
         path: the workbook to write; it appears only when it is complete.
         tables: sentences to put into the frames instead, which grow or shrink; as for `attend`.
         call: the author's own names and the steps they stand for: `{"Blend": "Output"}`.
