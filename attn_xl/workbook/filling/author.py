@@ -16,7 +16,7 @@ from attn_xl.models.unused import UnusedWeights
 from attn_xl.settings import SETTINGS, Settings
 from attn_xl.spreadsheets.addresses import address, quoted
 from attn_xl.spreadsheets.book import wrote_this
-from attn_xl.spreadsheets.drawn import read_drawn
+from attn_xl.spreadsheets.drawn import DrawnBook, read_drawn
 from attn_xl.tables.frames import Frame
 from attn_xl.tables.names import OF_LAYERS, SPELLINGS, step_named
 from attn_xl.tables.own_names import says_where
@@ -104,6 +104,7 @@ def fill_file(
     called: Mapping[str, str] | None = None,
     words_in: WordsIn | None = None,
     tables: Tables | None = None,
+    drawn: DrawnBook | None = None,
 ) -> FilledBook:
     """Fill the frames of an author's workbook.
 
@@ -112,6 +113,7 @@ def fill_file(
         called: an author's own names, in lower case, and the steps they stand for.
         words_in: where words are; detected if None.
         tables: sentences to put into the frames in place of the author's; these grow or shrink.
+        drawn: the workbook, if it has been read.
 
     Raises:
         InputError: if the workbook cannot be read, has no input, or is ambiguous.
@@ -120,7 +122,7 @@ def fill_file(
         raise InputError(
             f"{file}: only .xlsx can be filled in. Save it as .xlsx in a spreadsheet program."
         )
-    drawn = read_drawn(file)
+    drawn = drawn or read_drawn(file)
     if read_record(drawn.book.grids) is not None:
         raise InputError(
             f"{file}: is a workbook that attn-xl wrote, which has all its formulas already."
@@ -188,9 +190,10 @@ def frames_in(file: Path) -> list[str]:
     if file.suffix.lower() not in (".xlsx", ".xlsm") or wrote_this(file):
         return []
     try:
-        if not says_where(read_drawn(file)):
+        drawn = read_drawn(file)
+        if not says_where(drawn):
             return []
-        found = fill_file(file, {})
+        found = fill_file(file, {}, drawn=drawn)
     except InputError as error:
         return ["", f"attn-xl fill cannot complete it: {error}"]
     if not any(count for _, _, count in found.filling.frames):
