@@ -419,6 +419,14 @@ def test_refusals_name_the_remedy(tmp_path: Path) -> None:
     made.save(tmp_path / "empty.xlsx")
     with pytest.raises(InputError, match="has no input to start from"):
         fill_file(tmp_path / "empty.xlsx", {})
+    book = openpyxl.load_workbook(two_contexts(tmp_path / "text.xlsx", []))
+    for sheet_cell in ("D7", "L7"):
+        book.active[sheet_cell] = "abc"
+    book.save(tmp_path / "text.xlsx")
+    with pytest.raises(
+        InputError, match="Attention!D7 holds the text 'abc', where 'Input' needs a number"
+    ):
+        fill_file(tmp_path / "text.xlsx", {})
     (tmp_path / "a.csv").write_text("a,1\n")
     with pytest.raises(InputError, match=r"only \.xlsx can be filled in"):
         fill_file(tmp_path / "a.csv", {})

@@ -31,6 +31,7 @@ from attn_xl.tables.frames import (
     candidates,
     cost,
     direction,
+    distance,
     evidence,
     labels_of,
     nearest_to,
@@ -122,7 +123,7 @@ def assigned(
     inputs = [(frame, table) for frame, table in given.values() if frame.step == steps.INPUT.symbol]
     inputs += _untitled_inputs(inputs, untitled, given.values())
     if not inputs:
-        raise InputError(f"{file}: has no input to start from. {_for_an_input(drawn)}")
+        raise InputError(f"{file}: has no input to start from. {_for_an_input(drawn, pages, titles)}")
     weights = {t: one for t, one in given.items() if one[0].step != steps.INPUT.symbol}
     titles, weights = _of_heads(titles, weights, inputs)
     made = Assigned()
@@ -156,8 +157,17 @@ def assigned(
     return made
 
 
-def _for_an_input(drawn: DrawnBook) -> str:
+def _for_an_input(drawn: DrawnBook, pages: Mapping[str, Page], titles: Sequence[Title]) -> str:
     """What to do for an input."""
+    for title in (title for title in titles if title.step == steps.INPUT.symbol):
+        page = pages[title.sheet]
+        for block in page.blocks:
+            gaps = (cell for cell in Place("", *block).cells() if cell not in page.numbers)
+            if distance(title, *block) is not None and (gap := next(gaps, None)):
+                value = page.sheet.values.get(gap)
+                held = "is blank" if value is None else f"holds the text {str(value)!r}"
+                where = f"{quoted(title.sheet)}!{address(*gap)}"
+                return f"{where} {held}, where {title.text!r} needs a number."
     for sheet in drawn.sheets:
         texts = [
             cell for cell, v in sheet.values.items() if isinstance(v, str) and numeral(v) is not None
