@@ -229,6 +229,23 @@ def test_learned_weights_come_from_the_input_or_from_the_template(tmp_path: Path
         fill_file(template, {}, tables=Tables(Path("new.xlsx"), {"s": x}, {}))
 
 
+def test_a_frame_keeps_its_outline_where_columns_are_inserted_after_it(tmp_path: Path) -> None:
+    made, words = openpyxl.Workbook(), WORDS[:4]
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Input", words, DIMS, numbers(words))
+    for n, name in enumerate(("W_Q", "W_K", "W_V")):
+        sheet.block(2, 12 + 6 * n, name, DIMS, ("q1", "q2"), numbers(DIMS, 2))
+    for n, step in enumerate(("Q", "K", "V", "Scores", "Softmax", "Output")):
+        sheet.block(9 + 7 * n, 2, step, words, words if step in ("Scores", "Softmax") else ("q1", "q2"))
+    template, out = saved(made, tmp_path / "own.xlsx"), tmp_path / "new.xlsx"
+    tables = Tables(Path("new.xlsx"), {"s": sentence(WORDS[:6], 3)}, {})
+    out.write_bytes(fill_file(template, {}, tables=tables).content)
+    verify(out)
+    cells = [cell for row in openpyxl.load_workbook(out).active for cell in row]
+    framed = len([cell for cell in cells if cell.border.left.style])
+    assert framed == 6 * 3 + 3 * 3 * 2 + 4 * 6 * 2 + 2 * 6 * 6
+
+
 MOVES = Both(Moves({6: 3, 20: 2}, {9, 10}), Moves({3: 2}, {7}))
 
 

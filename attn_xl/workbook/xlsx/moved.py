@@ -366,7 +366,8 @@ def _rows(body: bytes, sheet: DrawnSheet, both: Both) -> bytes:
 
 
 def _cells(found: re.Match[bytes], sheet: DrawnSheet, row: int, copy: bool, both: Both) -> bytes:
-    """A cell where it goes, with the copies of its column; a copy has the look and no content."""
+    """A cell where it goes, with the copies of its column; a copy has the look and no content. One
+    beyond the edge of an outline or a fill has no look either."""
     columns = both.columns
     old = split_address(attribute(found[1], b"r").decode())
     if old[1] in columns.removed:
@@ -375,9 +376,13 @@ def _cells(found: re.Match[bytes], sheet: DrawnSheet, row: int, copy: bool, both
     p = prefix[1] or b"" if prefix else b""
     style = attribute(found[1], b"s")
     look = b' s="%b"' % style if style else b""
+    below, right = ((old[0] + down, old[1] + 1 - down) in sheet.framed for down in (1, 0))
+    framed = old in sheet.framed
+    if copy and framed and not below:
+        look = b""
     new = columns.point(old[1])
     empties = [
-        b'<%bc r="%b"%b/>' % (p, address(row, new + n).encode(), look)
+        b'<%bc r="%b"%b/>' % (p, address(row, new + n).encode(), b"" if framed and not right else look)
         for n in range(1, columns.inserted.get(old[1], 0) + 1)
     ]
     place = address(row, new).encode()
