@@ -335,6 +335,17 @@ def test_everything_that_names_a_cell_moves(tmp_path: Path) -> None:
     assert again.defined_names["whole"].attr_text == "Own!$B$5:$D$9"
 
 
+def test_a_name_spans_a_smaller_matrix_though_no_column_goes(tmp_path: Path) -> None:
+    made, words = openpyxl.Workbook(), WORDS[:2]
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Input", words, DIMS, numbers(words))
+    for n, step in enumerate(("Scores", "Softmax", "Output")):
+        sheet.block(9 + 7 * n, 2, step, words, DIMS if step == "Output" else words)
+    made.defined_names["Words"] = DefinedName("Words", attr_text="Sheet!$C$4:$E$5")
+    out = put(saved(made, tmp_path / "own.xlsx"), sentence(WORDS[:2], 2))
+    assert openpyxl.load_workbook(out).defined_names["Words"].attr_text == "Sheet!$C$4:$D$5"
+
+
 def test_what_cannot_move_is_refused_by_name(tmp_path: Path) -> None:
     template = two_contexts(tmp_path / "own.xlsx", [])
     book = openpyxl.load_workbook(template)

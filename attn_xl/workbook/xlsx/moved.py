@@ -87,6 +87,15 @@ class Both(NamedTuple):
     columns: Moves
     frames: tuple[tuple[Corners, tuple[int, int]], ...] = ()
 
+    @property
+    def changes(self) -> bool:
+        """Whether anything moves, or a frame has another size."""
+        sizes = (
+            (bottom - top + 1, right - left + 1) != size
+            for (top, left, bottom, right), size in self.frames
+        )
+        return bool(self.rows or self.columns) or any(sizes)
+
 
 def moved(drawn: DrawnBook, moves: Mapping[str, Both]) -> bytes:
     """The bytes of the workbook after rows and columns of some sheets have moved.
@@ -94,7 +103,7 @@ def moved(drawn: DrawnBook, moves: Mapping[str, Both]) -> bytes:
     Raises:
         InputError: if a sheet that moves has something that names cells in a way not known here.
     """
-    moves = {name: both for name, both in moves.items() if both.rows or both.columns}
+    moves = {name: both for name, both in moves.items() if both.changes}
     if not moves:
         return drawn.content
     package = drawn.package
