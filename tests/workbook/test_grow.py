@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from openpyxl.styles import Border, PatternFill, Side
 from openpyxl.workbook.defined_name import DefinedName
 from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.pagebreak import Break
+from openpyxl.worksheet.table import Table as ListedTable
 
 from attn_xl.cli.main import main
 from attn_xl.errors import InputError
@@ -28,6 +31,7 @@ from attn_xl.tables.survey import Tables
 from attn_xl.workbook.filling.author import fill_file
 from attn_xl.workbook.templates import find_template
 from attn_xl.workbook.xlsx.moved import Both, Moves, formula_moved, moved
+from attn_xl.workbook.xlsx.splice import packed
 
 WORDS = ["the", "quick", "brown", "fox", "jumps", "over", "a", "lazy", "dog", "but", "then", "sleeps"]
 
@@ -297,6 +301,8 @@ def test_everything_that_names_a_cell_moves(tmp_path: Path) -> None:
     chart.add_data(Reference(sheet, min_col=2, min_row=5, max_row=9))
     sheet.add_chart(chart, "D12")
     book.defined_names["whole"] = DefinedName("whole", attr_text="Own!$B$5:$D$9")
+    sheet.add_table(ListedTable(displayName="Listed", ref="N5:O9"))
+    sheet["N5"], sheet["O5"] = "a", "b"
     sheet.column_dimensions["C"].width, sheet.row_dimensions[7].height = 33, 44
     path = tmp_path / "own.xlsx"
     book.save(path)
@@ -319,6 +325,7 @@ def test_everything_that_names_a_cell_moves(tmp_path: Path) -> None:
     assert own["E11"].comment.text == "here"
     assert new["Other"]["A2"].hyperlink.location == "Own!B11"
     assert new.defined_names["whole"].attr_text == "Own!$B$5:$F$12"
+    assert (own.tables["Listed"].ref, own.tables["Listed"].autoFilter.ref) == ("P5:Q12", "P5:Q12")
     assert own.column_dimensions["E"].width == 33
     assert own.row_dimensions[10].height == 44
     with zipfile.ZipFile(tmp_path / "moved.xlsx") as package:
@@ -346,15 +353,71 @@ def test_a_name_spans_a_smaller_matrix_though_no_column_goes(tmp_path: Path) -> 
     assert openpyxl.load_workbook(out).defined_names["Words"].attr_text == "Sheet!$C$4:$D$5"
 
 
+def in_a_table(path: Path, words: Sequence[str]) -> Path:
+    """A template whose input is a table of a spreadsheet program."""
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Input", words, DIMS, numbers(words))
+    for n, step in enumerate(("Scores", "Softmax", "Output")):
+        sheet.block(9 + 7 * n, 2, step, words, DIMS if step == "Output" else words)
+    made.active["B3"] = "word"
+    made.active.add_table(ListedTable(displayName="Words", ref=f"B3:E{3 + len(words)}"))
+    return saved(made, path)
+
+
+@pytest.mark.parametrize(("words", "dims"), [(2, 2), (4, 3), (7, 6)])
+def test_a_table_takes_the_headers_of_the_new_input(words: int, dims: int, tmp_path: Path) -> None:
+    template = in_a_table(tmp_path / "own.xlsx", WORDS[:4])
+    sheet = openpyxl.load_workbook(put(template, sentence(WORDS[:words], dims))).active
+    table = sheet.tables["Words"]
+    assert table.autoFilter.ref == table.ref
+    assert [cell.value for cell in sheet[table.ref][0]] == table.column_names
+    assert table.column_names[: 1 + dims] == ["word", *(f"d{n}" for n in range(dims))]
+    assert len({column.id for column in table.tableColumns}) == len(table.column_names)
+
+
+def test_formulas_name_the_columns_of_a_table_by_their_new_headers(tmp_path: Path) -> None:
+    path = in_a_table(tmp_path / "own.xlsx", WORDS[:4])
+    book = openpyxl.load_workbook(path)
+    book.active["H1"] = '=SUM(Words[tech])&"[tech]"'
+    book.active["H2"] = "=SUM(Words[[animal]:[Tech]],Other[tech])"
+    book.save(path)
+    x = replace(sentence(WORDS[:4], 3), columns=("a [1]", "b", "c"))
+    path.write_bytes(fill_file(path, {}, tables=Tables(Path("new.xlsx"), {"s": x}, {})).content)
+    sheet = openpyxl.load_workbook(path).active
+    assert sheet["H1"].value == '=SUM(Words[b])&"[tech]"'
+    assert sheet["H2"].value == "=SUM(Words[[a '[1']]:[b]],Other[tech])"
+
+
+def test_the_headers_of_a_table_differ(tmp_path: Path) -> None:
+    template = in_a_table(tmp_path / "own.xlsx", WORDS[:4])
+    x = replace(sentence(WORDS[:4], 3), columns=("a", "b", "A"))
+    with pytest.raises(InputError, match="table Words must differ, but two would be called 'A'"):
+        put(template, x)
+
+
+def test_newer_conditional_formats_follow(tmp_path: Path) -> None:
+    template = two_contexts(tmp_path / "own.xlsx", [])
+    extension = (
+        '<extLst xmlns:xm="http://schemas.microsoft.com/office/excel/2006/main"><ext><xm:f>Attention!$C$6'
+        "</xm:f><xm:sqref>C6:E10</xm:sqref></ext></extLst></worksheet>"
+    )
+    with zipfile.ZipFile(template) as package:
+        sheet = package.read("xl/worksheets/sheet1.xml").decode()
+    changed = sheet.replace("</worksheet>", extension).encode()
+    template.write_bytes(packed(template.read_bytes(), {"xl/worksheets/sheet1.xml": changed}, set()))
+    with zipfile.ZipFile(put(template, sentence(WORDS[:7], 4))) as package:
+        xml = package.read("xl/worksheets/sheet1.xml")
+    assert b"<xm:f>Attention!$C$6</xm:f><xm:sqref>C6:F12</xm:sqref>" in xml
+
+
 def test_what_cannot_move_is_refused_by_name(tmp_path: Path) -> None:
     template = two_contexts(tmp_path / "own.xlsx", [])
     book = openpyxl.load_workbook(template)
-    book.active["T1"], book.active["T2"] = "x", 1
-    book.active.add_table(openpyxl.worksheet.table.Table(displayName="T", ref="T1:T2"))
+    book.create_sheet("Other")["A1"] = "=SUM(Attention:Other!C6)"
     book.save(template)
-    tables = Tables(Path("x"), {"s": sentence(WORDS, 2)}, {})
-    with pytest.raises(InputError, match="cannot grow, because of its table"):
-        fill_file(template, {}, tables=tables)
+    with pytest.raises(InputError, match="reads the same cells of several sheets"):
+        put(template, sentence(WORDS, 2))
 
 
 def test_the_command(tmp_path: Path, capsys: Any) -> None:

@@ -25,6 +25,7 @@ from attn_xl.tables.survey import Tables, heads_of, names_model, read_settings
 from attn_xl.tables.written import read_record
 from attn_xl.text import listed
 from attn_xl.workbook.xlsx.splice import spliced
+from attn_xl.workbook.xlsx.table_columns import with_header_names
 
 from .fill import Filling, fill
 from .groups import assigned
@@ -156,6 +157,7 @@ def fill_file(
         larger = grown(drawn, tables, compute, known, words_in)
         drawn, filling = larger.drawn, fill(larger.drawn, larger.made, anew=True)
         written = larger.with_formulas(filling.cells)
+    drawn = with_header_names(drawn, written)
     names = tuple(sheet.name for sheet in drawn.sheets)
     linked = any("externalLinks/" in part for part in drawn.package.parts)
     return FilledBook(spliced(drawn, written, filling.steps, filling.values), filling, names, linked)

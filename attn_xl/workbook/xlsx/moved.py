@@ -21,18 +21,21 @@ from attn_xl.spreadsheets.addresses import (
     Corners,
     address,
     letters,
+    parse_area,
     split_address,
 )
 from attn_xl.spreadsheets.drawn import CELL, ROW, DrawnBook, DrawnSheet, attribute, data_of
+from attn_xl.spreadsheets.ooxml import tag_of
 
 from .rows import escaped
-from .splice import packed, recalculating, revalued, without_calculation_chain
+from .splice import FORMULAS, packed, recalculating, revalued, with_texts, without_calculation_chain
+from .table_columns import tables_of, with_columns
 
-_MAPPED = {"drawing", "comments", "vmlDrawing", "threadedComment", "hyperlink", "printerSettings"}
+_MAPPED = {
+    "drawing", "comments", "vmlDrawing", "threadedComment", "hyperlink", "printerSettings", "table",
+}  # fmt: skip
 """What may hang from a sheet that grows: these are mapped, or name no cell."""
 _UNKNOWN = {
-    b"xm:sqref": "newer conditional formats",
-    b"xm:f": "sparklines or newer conditional formats",
     b"scenario": "scenarios",
     b"dataRef": "consolidated data",
     b"oleObject": "embedded objects",
@@ -40,7 +43,6 @@ _UNKNOWN = {
 }
 """What names cells in a sheet and is not mapped."""
 _ENDS = re.compile(r"(\$?)([A-Za-z]{1,3})(\$?)([0-9]{1,7})|(\$?)([A-Za-z]{1,3})|(\$?)([0-9]{1,7})")
-_FORMULA = re.compile(rb"(<((?:\w+:)?f(?:ormula[12]?)?)\b[^>]*?(?<!/)>)([^<]*)(</\2>)")
 
 
 @dataclass
@@ -125,24 +127,24 @@ def moved(drawn: DrawnBook, moves: Mapping[str, Both]) -> bytes:
     for name, part in drawn.book.marks.sheets().items():
 
         def formulas(xml: bytes, name: str = name) -> bytes:
-            def one(found: re.Match[bytes]) -> bytes:
-                text = unescape(found[3].decode())
-                mapped = formula_moved(text, name, by_folded)
-                return found[0] if mapped == text else found[1] + escaped(mapped).encode() + found[4]
-
             def location(found: re.Match[bytes]) -> bytes:  # of a link within the workbook
                 text = unescape(found[2].decode())
                 return found[1] + escaped(formula_moved(text, name, by_folded)).encode() + b'"'
 
-            return re.sub(rb'(\slocation=")([^"]+)"', location, _FORMULA.sub(one, xml))
+            xml = re.sub(rb'(\slocation=")([^"]+)"', location, xml)
+            return with_texts(xml, FORMULAS, lambda text: formula_moved(text, name, by_folded))
 
         edit(part, formulas)
+        for _, table in tables_of(package, part):
+            edit(table, formulas)
     for part in package.parts:
         if re.match(r".*/charts/[^/]*\.xml$", part):
-            edit(part, lambda xml: _texts(xml, b"f", lambda text: formula_moved(text, "", by_folded)))
+            edit(
+                part, lambda xml: with_texts(xml, b"f", lambda text: formula_moved(text, "", by_folded))
+            )
 
     def names(xml: bytes) -> bytes:
-        mapped = _texts(xml, b"definedName", lambda text: formula_moved(text, "", by_folded))
+        mapped = with_texts(xml, b"definedName", lambda text: formula_moved(text, "", by_folded))
         return recalculating(mapped)
 
     edit(package.main, names)
@@ -187,16 +189,6 @@ def _check(drawn: DrawnBook, sheet: DrawnSheet, both: Both) -> None:
         )
 
 
-def _texts(xml: bytes, tag: bytes, change: Callable[[str], str]) -> bytes:
-    """The XML with the text of every tag of a name changed."""
-
-    def one(found: re.Match[bytes]) -> bytes:
-        text = unescape(found[2].decode())
-        return found[1] + escaped(change(text)).encode() + found[3]
-
-    return re.sub(rb"(<(?:\w+:)?%b\b[^>]*(?<!/)>)([^<]*)(</)" % tag, one, xml)
-
-
 def formula_moved(text: str, host: str, moves: Mapping[str, Both]) -> str:
     """A formula after rows and columns of some sheets have moved.
 
@@ -213,6 +205,11 @@ def formula_moved(text: str, host: str, moves: Mapping[str, Both]) -> str:
             before, mark, cells = token.value.rpartition("!")
             sheet = before[1:-1].replace("''", "'") if before.startswith("'") else before
             both = moves.get((sheet or host).casefold())
+            if ":" in sheet:
+                raise InputError(
+                    f"={text}: reads the same cells of several sheets, which cannot follow if frames "
+                    "grow or shrink. Read them one by one."
+                )
             if both is not None and not before.startswith("["):
                 token.value = f"{before}{mark}{reference_moved(cells, both)}"
     return "".join(token.value for token in tokens.items)
@@ -351,7 +348,21 @@ def _tail(xml: bytes, both: Both) -> bytes:
         return re.sub(rb'\sid="(\d+)"', one, found[0])
 
     xml = re.sub(rb"<(?:\w+:)?(row|col)Breaks\b.*?</(?:\w+:)?\1Breaks>", breaks, xml, flags=re.DOTALL)
-    return _attributes(xml, both)
+    sqref = with_texts(xml, b"sqref", lambda text: _references(text, both))
+    return _attributes(sqref, both)
+
+
+def _table(xml: bytes, both: Both) -> bytes:
+    """A table where it goes; a column that is inserted becomes one of the table."""
+    area = parse_area(tag_of(xml, "table").get("ref", ""))
+    assert area is not None
+    _, left, _, right = area[1]
+    columns = []
+    for column in range(left, right + 1):
+        if column not in both.columns.removed:
+            copies = column < right or column in both.columns.ends
+            columns += [column - left, *[-1] * both.columns.inserted.get(column, 0) * copies]
+    return _attributes(with_columns(xml, columns), both)
 
 
 def _rows(body: bytes, sheet: DrawnSheet, both: Both) -> bytes:
@@ -421,7 +432,7 @@ def _plain_formula(inner: bytes, sheet: DrawnSheet, cell: tuple[int, int]) -> by
 def _hanging(
     kind: str, part: str, both: Both, edit: Callable[[str, Callable[[bytes], bytes]], None]
 ) -> None:
-    """What hangs from a sheet: drawings, notes."""
+    """What hangs from a sheet: drawings, notes, tables."""
     rows, columns, _ = both
     tags = {b"row": rows, b"col": columns, b"Row": rows, b"Column": columns}
 
@@ -440,5 +451,7 @@ def _hanging(
     elif kind == "vmlDrawing":
         edit(part, lambda xml: re.sub(rb"(<(?:\w+:)?(Row|Column)>)(\d+)", counted, xml))
         edit(part, lambda xml: re.sub(rb"(<(?:\w+:)?Anchor>)([\d,\s-]+)", anchor, xml))
+    elif kind == "table":
+        edit(part, lambda xml: _table(xml, both))
     elif posixpath.basename(part).startswith(("comments", "comment", "threadedComment")):
         edit(part, lambda xml: _attributes(xml, both))

@@ -7,8 +7,9 @@ import io
 import re
 import zipfile
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
+from html import unescape
 from itertools import groupby
 from typing import NamedTuple
 
@@ -24,6 +25,8 @@ from .rows import RowPattern, escaped, spreadsheet_text
 _CALC = re.compile(rb"<((?:\w+:)?)calcPr\b([^>]*?)/?>")
 _FORMULA = re.compile(rb"<((?:\w+:)?)f[\s/>]")
 _VALUE = re.compile(rb"<(?:\w+:)?v\s*/>|<((?:\w+:)?v)>[^<]*</\1>")
+FORMULAS = rb"(?:f|formula[12]?|calculatedColumnFormula|totalsRowFormula)"
+"""The tags whose text is a formula."""
 _BEFORE_CALC = ("sheets", "functionGroups", "externalReferences", "definedNames")
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 _SHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"
@@ -126,6 +129,17 @@ def revalued(xml: bytes, values: StoredValues | None = None) -> bytes:
         return b"%b<%bv>%b</%bv>%b" % (whole[:at], p, orjson.dumps(value), p, whole[at:])
 
     return xml[:start] + CELL.sub(one, xml[start:end]) + xml[end:]
+
+
+def with_texts(xml: bytes, tag: bytes, change: Callable[[str], str]) -> bytes:
+    """The XML with the text of every tag of a name changed; what stays the same keeps its bytes."""
+
+    def one(found: re.Match[bytes]) -> bytes:
+        text = unescape(found[2].decode())
+        new = change(text)
+        return found[0] if new == text else found[1] + escaped(new).encode() + found[3]
+
+    return re.sub(rb"(<(?:\w+:)?%b\b[^>]*(?<!/)>)([^<]*)(</)" % tag, one, xml)
 
 
 def without_calculation_chain(
