@@ -14,8 +14,9 @@ import numpy as np
 
 from attn_xl.errors import InputError
 from attn_xl.records import record
-from attn_xl.spreadsheets.addresses import Place, address, quoted
+from attn_xl.spreadsheets.addresses import Place, address, place_of, quoted
 from attn_xl.spreadsheets.drawn import DrawnSheet, rectangles
+from attn_xl.spreadsheets.formulas import references
 from attn_xl.spreadsheets.numerals import NOT_STORED, ErrorValue, as_text, is_number
 from attn_xl.text import clean
 
@@ -166,8 +167,37 @@ class Page:
 
     @cached_property
     def blocks(self) -> list[Box]:
-        """The rectangles that neighbouring numbers fill."""
-        return rectangles(self.numbers)
+        """The rectangles that neighbouring numbers fill, without sums beside and below them."""
+        return [self._without_sums(one) for one in rectangles(self.numbers)]
+
+    def _without_sums(self, block: Box) -> Box:
+        """A rectangle without the columns and rows at its end that sum up the numbers before them."""
+        row, column, rows, columns = block
+        for across in (True, False) * 2:
+            last = (
+                (row, column + columns - 1, rows, 1) if across else (row + rows - 1, column, 1, columns)
+            )
+            strip = self.numbers & {*Place("", *last).cells()}
+            if strip and all(self._sums(cell, block, across) for cell in strip):
+                rows, columns = (rows, columns - 1) if across else (rows - 1, columns)
+        return row, column, rows, columns
+
+    def _sums(self, cell: tuple[int, int], block: Box, across: bool) -> bool:
+        """Whether a formula reads two numbers before it in its row, or in its column; one if there are
+        no more."""
+        row, column, _, _ = block
+        rows, columns = (1, cell[1] - column) if across else (cell[0] - row, 1)
+        if not rows * columns:
+            return False
+        line = Place(self.sheet.name, *(cell[0], column) if across else (row, cell[1]), rows, columns)
+        read = sum(area.rows * area.columns for area in self.read_by(cell) if area.overlaps(line))
+        return read >= min(2, rows * columns)
+
+    def read_by(self, cell: tuple[int, int]) -> list[Place]:
+        """What the formula in a cell reads on its sheet."""
+        formula = self.sheet.formulas.get(cell)
+        found = references(formula, cell) if formula else ()
+        return [place_of(self.sheet.name, *area) for sheet, area in found if not sheet]
 
     @cached_property
     def blanks(self) -> list[Box]:
@@ -514,10 +544,12 @@ def evidence(
     title is no label."""
     row, column, rows, columns = place.row, place.column, place.rows, place.columns
     score, signs, agrees = 0.0, [], False
-    (left, _), (above, up) = labels_of(cells, place)
+    (left, aside), (above, up) = labels_of(cells, place)
     own_title = (title.row, title.column) if title is not None else None
     if own_title == (row - up, column):
         above = ()
+    if own_title == (row, column - aside):
+        left = ()
     for labels, own, ends in (
         (left, form.rows, ((row - 1, column - 1), (row + rows, column - 1))),
         (above, form.columns, ((row - 1, column - 1), (row - 1, column + columns))),

@@ -270,6 +270,40 @@ def test_places_that_cannot_be_written_to_are_named(change: Any, why: str, tmp_p
     assert any(why in line for line in result.attention)
 
 
+@pytest.mark.parametrize("away", [0, 1])
+@pytest.mark.parametrize("label", ["Sum", "\u03a3", ""])
+def test_sums_beside_a_frame_are_the_author_s_own(away: int, label: str, tmp_path: Path) -> None:
+    made, words = openpyxl.Workbook(), PETS[:3]
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Input", words, DIMS, X[:3])
+    for n, step in enumerate(("Scores", "Softmax", "Output")):
+        sheet.block(9 + 7 * n, 2, step, words, DIMS if step == "Output" else words)
+    for top in (4, 18):
+        made.active.cell(top - 1, 6 + away, label or None)
+        for row in range(top, top + 3):
+            made.active.cell(row, 6 + away, f"=SUM(C{row}:E{row})")
+    for column in "CDE":
+        made.active[f"{column}7"] = f"={column}4+{column}5+{column}6"
+    book = fill_file(saved(made, tmp_path / "own.xlsx"), {})
+    assert [frame.step for _, frame, _ in book.filling.frames] == ["Scores", "Softmax", "Output"]
+    assert (book.filling.count, book.attention) == (27, [])
+    assert book.filling.frames[0][0].input.place == Place("Sheet", 4, 3, 3, 3)
+
+
+def test_a_sum_of_exponentials_is_the_step(tmp_path: Path) -> None:
+    made, words = openpyxl.Workbook(), PETS[:3]
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Input", words, DIMS, X[:3])
+    for n, step in enumerate(("Scores", "Exponentials", "Softmax")):
+        sheet.block(9 + 7 * n, 2, step, words, words)
+    made.active["G17"] = "Sum"
+    for row in (18, 19, 20):
+        made.active[f"G{row}"] = f"=SUM(C{row}:E{row})"
+    book = fill_file(saved(made, tmp_path / "own.xlsx"), {})
+    places = {frame.step: frame.place.range for _, frame, _ in book.filling.frames}
+    assert places["Softmax.Sum"] == "G18:G20"
+
+
 def test_a_frame_of_the_wrong_size_is_named(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     sheet = AuthorSheet(made.active)

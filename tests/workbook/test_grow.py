@@ -472,27 +472,57 @@ def test_the_figures_that_come_along(name: str, tmp_path: Path) -> None:
 
 def test_shared_and_array_formulas_move(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
+    other = book.create_sheet("Other")
     for row in range(1, 9):
         for column in range(1, 4):
             book.active.cell(row, column, row * column)
         book.active.cell(row, 6, f"=A{row}*2")
+        other.cell(row, 6, f"=Sheet!A{row}*2")
     book.active["H8"] = openpyxl.worksheet.formula.ArrayFormula("H8:H9", "=A7:A8*2")
-    book.save(tmp_path / "own.xlsx")
-    with (
-        zipfile.ZipFile(tmp_path / "own.xlsx") as old,
-        zipfile.ZipFile(tmp_path / "s.xlsx", "w") as new,
-    ):
-        for name in old.namelist():
-            content = old.read(name).decode()
-            if name.endswith("sheet1.xml"):  # as Excel writes a formula that was filled down
-                content = content.replace("<f>A1*2</f>", '<f t="shared" ref="F1:F8" si="0">A1*2</f>')
-                for row in range(2, 9):
-                    content = content.replace(f"<f>A{row}*2</f>", '<f t="shared" si="0"/>')
-            new.writestr(name, content)
+    book.save(path := tmp_path / "own.xlsx")
+    changed = {}
+    for number, at in ((1, ""), (2, "Sheet!")):  # as Excel writes a formula that was filled down
+        with zipfile.ZipFile(path) as package:
+            xml = package.read(part := f"xl/worksheets/sheet{number}.xml").decode()
+        xml = xml.replace(f"<f>{at}A1*2</f>", f'<f t="shared" ref="F1:F8" si="0">{at}A1*2</f>')
+        for row in range(2, 9):
+            xml = xml.replace(f"<f>{at}A{row}*2</f>", '<f t="shared" si="0"/>')
+        changed[part] = xml.encode()
+    path.write_bytes(packed(path.read_bytes(), changed, set()))
     moves = {"Sheet": Both(Moves({4: 2}), Moves({1: 1}))}
-    (tmp_path / "moved.xlsx").write_bytes(moved(read_drawn(tmp_path / "s.xlsx"), moves))
-    sheet = openpyxl.load_workbook(tmp_path / "moved.xlsx").active
+    path.write_bytes(moved(read_drawn(path), moves))
+    book = openpyxl.load_workbook(path)
+    sheet = book["Sheet"]
     assert [sheet.cell(row, 7).value for row in (1, 4, 5, 7, 10)] == [
         "=A1*2", "=A4*2", None, "=A7*2", "=A10*2",
     ]  # fmt: skip
+    assert [book["Other"].cell(row, 6).value for row in (4, 5, 8)] == [
+        "=Sheet!A4*2", "=Sheet!A7*2", "=Sheet!A10*2",
+    ]  # fmt: skip
     assert (sheet["I10"].value.ref, sheet["I10"].value.text) == ("I10:I11", "=A9:A10*2")
+
+
+def test_sums_beside_and_below_a_frame_are_there_for_new_words_too(tmp_path: Path) -> None:
+    made, words = openpyxl.Workbook(), WORDS[:3]
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Input", words, DIMS, numbers(words))
+    for n, step in enumerate(("Scores", "Softmax", "Output")):
+        sheet.block(9 + 7 * n, 2, step, words, DIMS if step == "Output" else words)
+    for row in (18, 19, 20):
+        made.active[f"G{row}"] = f"=SUM(C{row}:E{row})"
+    for column in "CDE":
+        made.active[f"{column}29"] = f"=SUM({column}$25:{column}$27)"
+    path = saved(made, tmp_path / "own.xlsx")
+    tables = Tables(Path("new.xlsx"), {"s": sentence(WORDS[:6], 5)}, {})
+    book = fill_file(path, {}, tables=tables)
+    path.write_bytes(book.content)
+    new = openpyxl.load_workbook(path).active
+    assert [new[f"J{row}"].value for row in range(24, 30)] == [
+        f"=SUM(C{n}:H{n})" for n in range(24, 30)
+    ]
+    assert [new[f"{c}41"].value for c in "CDEFG"] == [f"=SUM({c}$34:{c}$39)" for c in "CDEFG"]
+    assert book.report()[0].startswith("Sheet!J24, J25, J26 and 8 more: computed when")
+    tables = Tables(Path("new.xlsx"), {"s": sentence(WORDS[:2], 3)}, {})
+    path.write_bytes(fill_file(path, {}, tables=tables).content)
+    new = openpyxl.load_workbook(path).active
+    assert [cell.value for cell in new["H"] if cell.value] == ["=SUM(C16:D16)", "=SUM(C17:D17)"]

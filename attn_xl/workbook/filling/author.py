@@ -76,7 +76,7 @@ class FilledBook:
         widths = [max((len(row[n]) for row in rows), default=0) for n in range(3)]
         notes = ["Its links to other workbooks were kept; nothing was read there."] * self.linked
         for sheet, values in self.filling.values.items():
-            open_ = [address(*cell) for cell, value in values.items() if value is None]
+            open_ = [address(*cell) for cell, value in sorted(values.items()) if value is None]
             if open_:
                 notes.append(
                     f"{quoted(sheet)}!{listed(open_, 3)}: computed when a spreadsheet program opens "
@@ -157,6 +157,7 @@ def fill_file(
         larger = grown(drawn, tables, compute, known, words_in)
         drawn, filling = larger.drawn, fill(larger.drawn, larger.made, anew=True)
         written = larger.with_formulas(filling.cells)
+        larger.note_repeated(filling.values)
     drawn = with_header_names(drawn, written)
     names = tuple(sheet.name for sheet in drawn.sheets)
     linked = any("externalLinks/" in part for part in drawn.package.parts)

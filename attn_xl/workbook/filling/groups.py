@@ -391,6 +391,9 @@ def _assign(made: Assigned, pages: Mapping[str, Page], titles: Sequence[Title]) 
     words = _words(pages, made.groups)
     titles = [one for one in titles if one.place or (one.sheet, one.row, one.column) not in words]
     titles = [_as_computed(title, made.graphs) for title in titles]
+    titles = [
+        one for one in titles if one.place or not _heads_sums(made, pages[one.sheet], one, titles)
+    ]
     offers = sorted(_offers(made, pages, titles, taken), key=lambda offer: offer.rank)
     done: set[Title] = set()
     for again in (False, True):
@@ -432,6 +435,37 @@ def _assign(made: Assigned, pages: Mapping[str, Page], titles: Sequence[Title]) 
                 else "which the model does not compute"
             )
             made.left.append(f"{title.where}: {title.text!r} names {title.step}, {why}.")
+
+
+def _heads_sums(made: Assigned, page: Page, title: Title, titles: Sequence[Title]) -> bool:
+    """Whether below or beside a title stand formulas of the author's that sum up another matrix than
+    its step does: a `Sum` of the weights is a check, not the sum of the exponentials."""
+    below, right = (title.row + 1, title.column), (title.row, title.last_column + 1)
+    cell = next((one for one in (below, right) if one in page.sheet.formulas), None)
+    areas = page.read_by(cell) if cell else []
+    if (
+        cell is None
+        or sum(area.rows * area.columns for area in areas) < 2
+        or ("EXP(" in page.sheet.formulas[cell].text.upper())
+    ):
+        return False
+    given = [
+        frame
+        for group in made.groups
+        for frame in (group.input, *(f for f, _ in group.weights.values()))
+    ]
+    read = {frame.step for frame in given if frame.place.overlaps(areas[0])}
+    if not read:
+        others = [one for one in titles if one != title and one.sheet == title.sheet]
+        near = [
+            (away, one.step) for one in others if (away := distance(one, *box(areas[0]))) is not None
+        ]
+        read = {min(near)[1]} if near else set()
+    for graph in made.graphs if read else ():
+        if title.step in graph:
+            parents = [*map(id, graph[title.step].parents)]
+            return read.isdisjoint(name for name, one in graph.items() if id(one) in parents)
+    return False
 
 
 def _shows(group: Group, step: str) -> bool:

@@ -4,10 +4,10 @@ workbook."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from attn_xl.errors import InputError
 from attn_xl.labelled import Labelled
@@ -32,15 +32,22 @@ from attn_xl.tables.own_names import DIMENSIONS, WORDS, called_in, tags_of
 from attn_xl.tables.roles import WordsIn
 from attn_xl.tables.survey import Tables, heads_of
 from attn_xl.text import count
-from attn_xl.workbook.xlsx.moved import Both, Moves, moved, without_values
+from attn_xl.workbook.xlsx.moved import Both, Moves, formula_in, moved, without_values
 from attn_xl.workbook.xlsx.repeated import repeated
-from attn_xl.workbook.xlsx.splice import Filled, FilledCells
+from attn_xl.workbook.xlsx.splice import Filled, FilledCells, StoredValues
 
 from .groups import Assigned, Compute, assigned, plain_exponentials
 
 _COUNTED = re.compile(r"(.*?)(\d+)")
 BLANK = Filled(None)
 Cell = tuple[int, int]
+
+
+class Lines(NamedTuple):
+    """Columns of formulas beside a frame, and rows of them below it: the cells of each."""
+
+    columns: list[list[Cell]]
+    rows: list[list[Cell]]
 
 
 @dataclass
@@ -72,6 +79,16 @@ class Grown:
                     styled = {c: one._replace(style=styles.get((row, c))) for c, one in line.items()}
                     cells.setdefault(row, {}).update(styled)
         return written
+
+    def note_repeated(self, values: dict[str, StoredValues]) -> None:
+        """Note the author's formulas that are repeated, and forget those that went."""
+        for sheet, rows in self.cells.items():
+            own = values.setdefault(sheet, {})
+            for row, line in rows.items():
+                for column, one in line.items():
+                    own.pop((row, column), None)
+                    if one.formula and one.value is None:
+                        own[row, column] = None
 
 
 def grown(
@@ -148,7 +165,8 @@ def grown(
     alike = {frame.step: size for frame, size in sizes.items()}
     for frame in (frame for frames in places for frame in frames if frame not in sizes):
         sizes[frame] = alike.get(frame.step, (frame.place.rows, frame.place.columns))
-    moves = _moves(drawn, sizes, _label_bands(made))
+    lines = {frame: _lines(drawn, frame, sizes) for frame in sizes}
+    moves = _moves(drawn, sizes, _label_bands(made), lines)
     after = read_drawn(drawn.path, moved(drawn, moves))
     after = read_drawn(drawn.path, without_values(after))
     result = Grown(after, made)
@@ -157,6 +175,9 @@ def grown(
         for frame in frames:
             _relabel(result, drawn, pages, moves, old, n, frame)
             _restyle(result, drawn, moves, frame, sizes[frame])
+            for axis, found in enumerate(lines[frame]):
+                for line in found:
+                    _lengthen(result, frame.place, moves[frame.place.sheet], sizes[frame], axis, line)
     called_in(after)
     for sheet in after.sheets:
         list(tags_of(sheet, str(drawn.path), called))
@@ -330,6 +351,7 @@ def _moves(
     drawn: DrawnBook,
     sizes: Mapping[Frame, tuple[int, int]],
     labels: Sequence[tuple[str, Band | None, Band | None]],
+    lines: Mapping[Frame, Lines],
 ) -> dict[str, Both]:
     """One map of rows and one of columns for each sheet, such that every frame has room."""
     found = {}
@@ -339,24 +361,25 @@ def _moves(
         columns = [(place.column, place.columns, size[1]) for place, size in own]
         rows += [band for name, band, _ in labels if band and name == sheet.name]
         columns += [band for name, _, band in labels if band and name == sheet.name]
-        frames = [place for place, _ in own]
+        frames = {frame.place: lines[frame] for frame in sizes if frame.place.sheet == sheet.name}
         boxes = (((p.row, p.column, p.last_row, p.last_column), size) for p, size in own)
         moves = _axis(rows, _kept(sheet, frames, 0)), _axis(columns, _kept(sheet, frames, 1))
         found[sheet.name] = Both(*moves, tuple(boxes))
     return found
 
 
-def _kept(sheet: DrawnSheet, frames: Sequence[Place], axis: int) -> set[int]:
-    """The rows, or columns, that hold something besides frames and the labels beside them."""
+def _kept(sheet: DrawnSheet, frames: Mapping[Place, Lines], axis: int) -> set[int]:
+    """The rows, or columns, that hold something besides frames, their labels and lines."""
     near: set[Cell] = set()
     page = Page(sheet)
-    for place in frames:
+    for place, lines in frames.items():
         (_, left), (_, above) = labels_of(page, place)
         near |= {
             (row, column)
             for row in range(place.row - above * axis, place.last_row + 1)
             for column in range(place.column - left * (1 - axis), place.last_column + 1)
         }
+        near.update(*lines[axis])
     return {cell[axis] for cell in [*sheet.values, *sheet.formulas] if cell not in near}
 
 
@@ -490,6 +513,38 @@ def _restyle(
                 place.column + _patch(c, size[1], place.columns),
             )
             styles[cell] = own.get(like, 0) if inside else 0
+
+
+def _lines(drawn: DrawnBook, frame: Frame, frames: Collection[Frame]) -> Lines:
+    """The columns of like formulas beside a frame, and the rows of them below it, that read the frame,
+    such as its sums."""
+    place, found = frame.place, Lines([], [])
+    own = next(sheet.formulas for sheet in drawn.sheets if sheet.name == place.sheet)
+    reads = drawn.references.cells[place.sheet] if drawn.references else {}
+    for axis, first, last in (0, place.row, place.last_row), (1, place.column, place.last_column):
+        for cell in (cell for cell in own if cell[axis] == first):
+            here = Place(place.sheet, *cell, 1, 1)
+            framed = any(one.place.overlaps(here) for one in frames)
+            if framed or not any(area.overlaps(place) for area in reads[cell]):
+                continue
+            line = [(cell[0], at) if axis else (at, cell[1]) for at in range(first, last + 1)]
+            written = [formula_in(own[one], one) if one in own else "" for one in line]
+            if written == [formula_in(own[cell], one) for one in line]:
+                found[axis].append(line)
+    return found
+
+
+def _lengthen(
+    result: Grown, place: Place, moves: Both, size: tuple[int, int], axis: int, line: Sequence[Cell]
+) -> None:
+    """Repeat a line of formulas beside a frame as often as that has rows or columns now."""
+    after = next(sheet.formulas for sheet in result.drawn.sheets if sheet.name == place.sheet)
+    start = moves.rows.point(line[0][0]), moves.columns.point(line[0][1])
+    end = (moves.columns if axis else moves.rows).span(line[0][axis], line[-1][axis])[1]
+    for n, at in enumerate(range(start[axis], end + 1)):
+        row, column = (start[0], at) if axis else (at, start[1])
+        held = Filled(None, formula_in(after[start], (row, column))) if n < size[axis] else BLANK
+        result.cells[place.sheet].setdefault(row, {})[column] = held
 
 
 def _patch(at: int, size: int, old: int) -> int:

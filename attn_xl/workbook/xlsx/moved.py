@@ -7,7 +7,7 @@ import posixpath
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from html import unescape
 from typing import NamedTuple
 
@@ -25,6 +25,7 @@ from attn_xl.spreadsheets.addresses import (
     split_address,
 )
 from attn_xl.spreadsheets.drawn import CELL, ROW, DrawnBook, DrawnSheet, attribute, data_of
+from attn_xl.spreadsheets.formulas import Formula
 from attn_xl.spreadsheets.ooxml import tag_of
 
 from .rows import escaped
@@ -42,6 +43,7 @@ _UNKNOWN = {
     b"customSheetView": "custom views",
 }
 """What names cells in a sheet and is not mapped."""
+_SHARED = re.compile(rb'<((?:\w+:)?f)\b[^>]*\bt="shared"[^>]*?(?:/>|>[^<]*</\1>)')
 _ENDS = re.compile(r"(\$?)([A-Za-z]{1,3})(\$?)([0-9]{1,7})|(\$?)([A-Za-z]{1,3})|(\$?)([0-9]{1,7})")
 
 
@@ -118,12 +120,7 @@ def moved(drawn: DrawnBook, moves: Mapping[str, Both]) -> bytes:
         if after != before:
             changed[part] = after
 
-    for sheet in drawn.sheets:
-        if sheet.name in moves:
-            _check(drawn, sheet, moves[sheet.name])
-            edit(sheet.part, lambda xml, sheet=sheet: _sheet(xml, sheet, moves[sheet.name]))  # type: ignore[misc]
-            for kind, part in package.relations(sheet.part).values():
-                _hanging(kind, part, moves[sheet.name], edit)
+    written = drawn.references.formulas if drawn.references else {}
     for name, part in drawn.book.marks.sheets().items():
 
         def formulas(xml: bytes, name: str = name) -> bytes:
@@ -131,12 +128,20 @@ def moved(drawn: DrawnBook, moves: Mapping[str, Both]) -> bytes:
                 text = unescape(found[2].decode())
                 return found[1] + escaped(formula_moved(text, name, by_folded)).encode() + b'"'
 
-            xml = re.sub(rb'(\slocation=")([^"]+)"', location, xml)
-            return with_texts(xml, FORMULAS, lambda text: formula_moved(text, name, by_folded))
+            plain = _unshared(xml, written.get(name, {}))
+            new = re.sub(rb'(\slocation=")([^"]+)"', location, plain)
+            new = with_texts(new, FORMULAS, lambda text: formula_moved(text, name, by_folded))
+            return xml if new == plain and name not in moves else new
 
         edit(part, formulas)
         for _, table in tables_of(package, part):
             edit(table, formulas)
+    for sheet in drawn.sheets:
+        if sheet.name in moves:
+            _check(drawn, sheet, moves[sheet.name])
+            edit(sheet.part, partial(_sheet, sheet=sheet, both=moves[sheet.name]))
+            for kind, part in package.relations(sheet.part).values():
+                _hanging(kind, part, moves[sheet.name], edit)
     for part in package.parts:
         if re.match(r".*/charts/[^/]*\.xml$", part):
             edit(
@@ -287,6 +292,30 @@ def _spelled(end: re.Match[str], row: int, column: int) -> str:
     return f"{end[7]}{row}" if end[8] else f"{end[5]}{letters(column)}"
 
 
+def formula_in(formula: Formula, cell: tuple[int, int]) -> str:
+    """A formula as it reads in another cell that shares it, or to which it is copied."""
+    if formula[1:3] == cell:
+        return formula.text
+    origin = address(formula.row, formula.column)
+    return str(Translator(f"={formula.text}", origin).translate_formula(address(*cell)))[1:]
+
+
+def _unshared(xml: bytes, formulas: Mapping[tuple[int, int], Formula]) -> bytes:
+    """The XML of a sheet with the formulas that cells share written out."""
+
+    def one(found: re.Match[bytes]) -> bytes:
+        shared = _SHARED.search(found[0])
+        cell = split_address(attribute(found[1], b"r").decode()) if shared else (0, 0)
+        formula = formulas.get(cell)
+        if shared is None or formula is None:
+            return found[0]
+        text = escaped(formula_in(formula, cell)).encode()
+        own = b"<%b>%b</%b>" % (shared[1], text, shared[1])
+        return found[0][: shared.start()] + own + found[0][shared.end() :]
+
+    return CELL.sub(one, xml) if b't="shared"' in xml else xml
+
+
 def _sheet(xml: bytes, sheet: DrawnSheet, both: Both) -> bytes:
     start, end = data_of(xml)
     head, body, tail = xml[:start], xml[start:end], xml[end:]
@@ -412,21 +441,7 @@ def _cells(found: re.Match[bytes], sheet: DrawnSheet, row: int, copy: bool, both
     start = b"<%bc%b" % (p, own.rstrip(b"/"))
     if found[2] is None:
         return b"".join([start, b"/>", *empties])
-    inner = _attributes(_plain_formula(found[2], sheet, old), both)
-    return b"".join([start, b">", inner, b"</%bc>" % p, *empties])
-
-
-def _plain_formula(inner: bytes, sheet: DrawnSheet, cell: tuple[int, int]) -> bytes:
-    """The content of a cell, with the formula that it shares with others written out."""
-    shared = re.search(rb'<((?:\w+:)?f)\b[^>]*\bt="shared"[^>]*?(?:/>|>[^<]*</\1>)', inner)
-    formula = sheet.formulas.get(cell)
-    if shared is None or formula is None:
-        return inner
-    origin, here = address(formula.row, formula.column), address(*cell)
-    text = Translator(f"={formula.text}", origin=origin).translate_formula(here)[1:]
-    tag = shared[1]
-    own = b"<%b>%b</%b>" % (tag, escaped(text).encode(), tag)
-    return inner[: shared.start()] + own + inner[shared.end() :]
+    return b"".join([start, b">", _attributes(found[2], both), b"</%bc>" % p, *empties])
 
 
 def _hanging(

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from openpyxl.formula.translate import Translator
-
 from attn_xl.errors import InputError
 from attn_xl.spreadsheets.addresses import Corners, address, parse_area
 from attn_xl.spreadsheets.drawn import ROW, DrawnBook, DrawnSheet, attribute, data_of
 
+from .moved import formula_in
 from .splice import Filled, FilledCells, packed, spliced
 
 _COL = re.compile(rb"<((?:\w+:)?)col\b[^>]*>")
@@ -56,9 +55,7 @@ def _copy(sheet: DrawnSheet, cell: tuple[int, int], there: tuple[int, int]) -> F
     """What a copied cell holds: a text or a number as it is, a formula with its references moved."""
     style, formula = sheet.styles.get(cell, 0), sheet.formulas.get(cell)
     if formula is not None and not formula.array:
-        origin = address(formula.row, formula.column)
-        text = Translator(f"={formula.text}", origin=origin).translate_formula(address(*there))
-        return Filled(None, text[1:], style=style)
+        return Filled(None, formula_in(formula, there), style=style)
     value = sheet.values.get(cell)
     return Filled(value if isinstance(value, (str, int, float)) else None, style=style)
 
