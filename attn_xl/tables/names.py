@@ -164,6 +164,7 @@ _FORMULAS = (
     (r"(?:scaled?scores|scores|scaled)\+mask", "Masked"),
     (r"e\^\[\]|exp\(.*\)", "Softmax.Exponentials"),
 )
+_WIDTH = re.compile(r"(√|sqrt)\(?dk?\)?[=:]?|d[=:]|(?:\w*\()?dk\)?[=:]?")
 _ACROSS = re.compile(
     rf"(?:k|x|input)\^t\*?(?:q|x|input)|(?:v|values)\*(?:a|{_WEIGHTS})$|w[qkv]\*(?:x|input)",
     re.IGNORECASE,
@@ -249,6 +250,9 @@ def says_across(text: str) -> bool:
     return bool(_ACROSS.search(re.sub(r"\s+", "", _TIMES.sub("*", plain[2] or plain[0]))))
 
 
-def names_width(name: str) -> bool:
-    """Whether a defined name is that of d_k: `dk`, `_dk`, `d_k`."""
-    return name.replace("_", "").casefold() == "dk"
+def names_width(text: str) -> str:
+    """What a defined name or a label calls: `d_k` (`dk`, `_dk`, `Key dims (dk) =`, `d =`), its root
+    `√d_k`, or ""."""
+    plain = re.sub(r"[\s_]", "", unicodedata.normalize("NFKC", text)).casefold()
+    found = _WIDTH.fullmatch(plain)
+    return ("√d_k" if found[1] else "d_k") if found else ""

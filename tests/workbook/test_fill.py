@@ -558,6 +558,28 @@ def test_a_defined_name_is_a_place_and_a_table_of_own_names_is_read(tmp_path: Pa
     assert result.filling.frames[0][1].by == "the name Scores"
 
 
+@pytest.mark.parametrize(
+    ("label", "number", "divisor"),
+    [
+        ("d_k =", "=COUNT(C4:E4)", "SQRT($J$2)"),
+        ("Key dims (dk)", 3, "SQRT($J$2)"),
+        ("\u221ad\u2096", "=SQRT(3)", "$J$2"),
+        ("sqrt(d):", "=SQRT(3)", "$J$2"),
+        ("sqrt(d):", 1.732, "SQRT(COLUMNS($C$4:$E$8))"),  # rounded
+        ("d_k", 64, "SQRT(COLUMNS($C$4:$E$8))"),  # not that of this sheet
+        ("r / sqrt(dk)", 3, "SQRT(COLUMNS($C$4:$E$8))"),
+    ],
+)
+def test_a_labelled_cell_for_the_width_of_keys_is_used(
+    label: str, number: object, divisor: str, tmp_path: Path
+) -> None:
+    made = openpyxl.Workbook()
+    AuthorSheet(made.active).sentence(2, 2, PETS, X)
+    made.active["I2"], made.active["J2"] = label, number
+    _, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert openpyxl.load_workbook(out).active["C22"].value == f"=C13/{divisor}"
+
+
 W_2 = {f"W_{kind}_{head}": (3, 2) for head in (1, 2) for kind in "QKV"}
 MODELS: dict[str, tuple[dict[str, tuple[int, int]], list[str], dict[str, Any]]] = {
     "heads by their weights": (

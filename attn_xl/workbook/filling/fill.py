@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +14,7 @@ from attn_xl.errors import InputError
 from attn_xl.graph.graph import Graph, walk
 from attn_xl.graph.loops import Entered, Recomputed, loops_in, recompute
 from attn_xl.graph.matrix import Matrix, Operation, cells_of, formula_size, operation_of
-from attn_xl.graph.operations.elementwise import Copy, Divide
+from attn_xl.graph.operations.elementwise import Copy, Divide, sqrt
 from attn_xl.graph.terms import Operand, Reads
 from attn_xl.models import steps
 from attn_xl.models.softmax import softmax_scores
@@ -28,6 +30,7 @@ from attn_xl.spreadsheets.addresses import (
 )
 from attn_xl.spreadsheets.drawn import STEPS_NOTE, DrawnBook, DrawnSheet
 from attn_xl.spreadsheets.formulas import references
+from attn_xl.spreadsheets.numerals import is_number
 from attn_xl.tables.frames import Frame, Group, Title, values_in
 from attn_xl.tables.names import names_width
 from attn_xl.tables.own_names import FORMULA, WORDS
@@ -204,16 +207,31 @@ class Sentence:
         self.frames.setdefault(node, []).append(frame)
 
     def _give_width(self) -> None:
-        """Let formulas refer to an author's name for d_k."""
-        node = self.graph.get(steps.KEY_WIDTH.symbol)
-        for name, text in self.drawn.names.items():
-            sheet, _, cell = text.replace("$", "").rpartition("!")
-            if node is None or not names_width(name):
+        """Let formulas refer to an author's cells for d_k and its root."""
+        width = self.graph.get(steps.KEY_WIDTH.symbol)
+        roots = (one for one in walk(self.graph.values()) if one.operation is sqrt)
+        nodes = {"d_k": width, "√d_k": next((one for one in roots if one.parents == (width,)), None)}
+        for called, frame, value in self._widths():
+            node = nodes.get(called)
+            if node is None or node in self._named or not is_number(value):
                 continue
-            area, there = parse_area(cell), self.sheets.get(unquoted(sheet))
+            if math.isclose(value, node.values[0, 0], rel_tol=1e-14):
+                self._named[node] = replace(node, name=called)
+                self.frames[self._named[node]] = [frame]
+
+    def _widths(self) -> Iterator[tuple[str, Frame, Any]]:
+        """The cells that names and labels call d_k or its root, each with what it holds."""
+        for name, text in self.drawn.names.items():
+            sheet, _, cells = text.replace("$", "").rpartition("!")
+            area, there = parse_area(cells), self.sheets.get(unquoted(sheet))
             value = there.values.get(area[1][:2]) if area and there else None
-            if value == node.values[0, 0] and node not in self.frames:
-                self.frames[node] = [Frame(name, Place("", 0, 0, 1, 1), False, "its name")]
+            yield names_width(name), Frame(name, Place("", 0, 0, 1, 1), False, "its name"), value
+        for there in self.drawn.sheets:
+            labels = [(cell, text) for cell, text in there.values.items() if isinstance(text, str)]
+            for (row, column), text in labels:
+                for cell in ((row, column + 1), (row + 1, column)) if names_width(text) else ():
+                    frame = Frame(text, Place(there.name, *cell, 1, 1), False, "its label")
+                    yield names_width(text), frame, there.values.get(cell)
 
     def _away(self, node: Matrix, frame: Frame) -> tuple[int, int, int]:
         """How far a frame is from those that its matrix is computed from."""
