@@ -152,6 +152,26 @@ def references(formula: Formula, cell: tuple[int, int]) -> Iterator[tuple[str, C
         yield unquoted(sheet[:-1]) if sheet else "", (corners[0], corners[1], corners[2], corners[3])
 
 
+def relative(formula: Formula) -> str:
+    """A formula with its references as distances from its cell: cells to which it was copied have the
+    same."""
+
+    def distance(kept: str, at: int, own: int) -> str:
+        return f"{at}" if kept else f"[{at - own}]"
+
+    def one(found: re.Match[str]) -> str:
+        sheet, *ends = found.groups()
+        text = sheet or ""
+        for kept_column, letters, kept_row, digits in (ends[:4], ends[4:]):
+            if letters and digits:
+                row, column = split_address(letters.upper() + digits)
+                text += f"R{distance(kept_row, row, formula.row)}"
+                text += f"C{distance(kept_column, column, formula.column)}:"
+        return text
+
+    return _READ.sub(one, formula.text)
+
+
 class References:
     """Which cells the formulas of a workbook refer to.
 

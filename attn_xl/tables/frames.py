@@ -14,9 +14,9 @@ import numpy as np
 
 from attn_xl.errors import InputError
 from attn_xl.records import record
-from attn_xl.spreadsheets.addresses import Place, address, place_of, quoted
+from attn_xl.spreadsheets.addresses import Place, address, letters, place_of, quoted
 from attn_xl.spreadsheets.drawn import DrawnSheet, rectangles
-from attn_xl.spreadsheets.formulas import references
+from attn_xl.spreadsheets.formulas import Formula, references, relative
 from attn_xl.spreadsheets.numerals import NOT_STORED, ErrorValue, as_text, is_number
 from attn_xl.text import clean
 
@@ -33,6 +33,8 @@ WIDEST = 5
 """Columns between a title and the numbers beside it, at most."""
 OUTRIGHT = 1000
 """The evidence of a tag or a defined name."""
+NEAR = 4
+"""Cells between numbers and a sum of them, at most."""
 BESIDE = 10
 """The distance of a title to the right of its numbers, which is the weakest place for one."""
 ELSEWHERE = 10_000
@@ -97,14 +99,14 @@ Box = tuple[int, int, int, int]
 
 
 class Page:
-    """The cells of a sheet, counted: how many of a rectangle are texts, arrows, numbers, framed."""
+    """The cells of a sheet, counted: texts, arrows, numbers, framed ones, sums of those beside them."""
 
     def __init__(self, sheet: DrawnSheet, used: Iterable[tuple[int, int]] = ()) -> None:
         self.sheet = sheet
         cells = np.array([(0, 0), *sheet.values, *sheet.formulas])
         framed = np.array([(0, 0), *sheet.framed])
         self.rows, self.columns = (np.maximum(cells.max(axis=0), framed.max(axis=0)) + 1).tolist()
-        kinds = {kind: np.zeros((self.rows + 1, self.columns + 1), np.int32) for kind in range(4)}
+        kinds = np.zeros((5, self.rows + 1, self.columns + 1), np.int32)
         self.numbers: set[tuple[int, int]] = set()
         for place, value in sheet.values.items():
             text = isinstance(value, str) and not isinstance(value, ErrorValue)
@@ -113,12 +115,15 @@ class Page:
             else:
                 self.numbers.add(place)
         self.numbers |= sheet.formulas.keys() - sheet.values.keys()
-        for place in self.numbers:
-            kinds[2][place] = 1
+        self.sums = {place for place in sheet.formulas if self._is_sum(place)}
+        self.numbers -= self.sums
+        for kind, places in ((2, self.numbers), (4, self.sums)):
+            for place in places:
+                kinds[kind][place] = 1
         kinds[3][tuple(framed[1:].T)] = 1
-        kinds[3] *= kinds[0] == 0
-        sums = [np.cumsum(np.cumsum(kinds[kind], axis=0), axis=1) for kind in range(4)]
-        self._texts, self._arrows, self._numbers, self._framed = sums
+        kinds[3] *= (kinds[0] == 0) & (kinds[4] == 0)
+        totals = np.cumsum(np.cumsum(kinds, axis=1), axis=2)
+        self._texts, self._arrows, self._numbers, self._framed, self._sums = totals
         self._labels: dict[tuple[int, ...], tuple[str, ...]] = {}
 
     def _counts(self, place: tuple[int, int]) -> bool:
@@ -152,8 +157,15 @@ class Page:
     def filled(self, *box: int) -> int:
         return self._count(self._numbers, *box)
 
+    def summed(self, *box: int) -> int:
+        return self._count(self._sums, *box)
+
     def framed(self, *box: int) -> int:
         return self._count(self._framed, *box)
+
+    def heads_sum(self, row: int, column: int) -> bool:
+        """Whether sums stand below or right of a cell."""
+        return not self.sums.isdisjoint({(row + 1, column), (row, column + 1)})
 
     def labels(self, *box: int) -> tuple[str, ...]:
         """The texts of a row or a column of cells; () unless each has one."""
@@ -167,31 +179,8 @@ class Page:
 
     @cached_property
     def blocks(self) -> list[Box]:
-        """The rectangles that neighbouring numbers fill, without sums beside and below them."""
-        return [self._without_sums(one) for one in rectangles(self.numbers)]
-
-    def _without_sums(self, block: Box) -> Box:
-        """A rectangle without the columns and rows at its end that sum up the numbers before them."""
-        row, column, rows, columns = block
-        for across in (True, False) * 2:
-            last = (
-                (row, column + columns - 1, rows, 1) if across else (row + rows - 1, column, 1, columns)
-            )
-            strip = self.numbers & {*Place("", *last).cells()}
-            if strip and all(self._sums(cell, block, across) for cell in strip):
-                rows, columns = (rows, columns - 1) if across else (rows - 1, columns)
-        return row, column, rows, columns
-
-    def _sums(self, cell: tuple[int, int], block: Box, across: bool) -> bool:
-        """Whether a formula reads two numbers before it in its row, or in its column; one if there are
-        no more."""
-        row, column, _, _ = block
-        rows, columns = (1, cell[1] - column) if across else (cell[0] - row, 1)
-        if not rows * columns:
-            return False
-        line = Place(self.sheet.name, *(cell[0], column) if across else (row, cell[1]), rows, columns)
-        read = sum(area.rows * area.columns for area in self.read_by(cell) if area.overlaps(line))
-        return read >= min(2, rows * columns)
+        """The rectangles that neighbouring numbers fill."""
+        return rectangles(self.numbers)
 
     def read_by(self, cell: tuple[int, int]) -> list[Place]:
         """What the formula in a cell reads on its sheet."""
@@ -199,11 +188,49 @@ class Page:
         found = references(formula, cell) if formula else ()
         return [place_of(self.sheet.name, *area) for sheet, area in found if not sheet]
 
+    def _is_sum(self, cell: tuple[int, int]) -> bool:
+        """Whether the formula in a cell belongs to a column of like ones that sum up the numbers before
+        them in their rows, or to a row of such ones."""
+        formulas = self.sheet.formulas
+        (row, column), own = cell, formulas[cell]
+        for down, across in ((0, 1), (1, 0)):
+            if own.text.count(str(own.row) if across else letters(own.column)) < 2:
+                continue  # most formulas read nothing beside them
+            sides = [formulas.get((row + n * down, column + n * across)) for n in (-1, 1)]
+            along = [formulas.get((row + n * across, column + n * down)) for n in (-1, 1)]
+            if own.array or not any(along) or _are_one(own, *sides):
+                continue
+            text = relative(own)
+            like = [any(one and relative(one) == text for one in some) for some in (sides, along)]
+            if like == [False, True] and self._adds_up(cell, across):
+                return True
+        return False
+
+    def _adds_up(self, cell: tuple[int, int], across: int) -> bool:
+        """Whether a formula reads numbers shortly before it in its row, or column, and nowhere else."""
+        read, others = set[tuple[int, int]](), set[tuple[int, int]]()
+        gap = NEAR + 1
+        for area in self.read_by(cell):
+            cells = {at for at in area.cells() if not isinstance(self.sheet.values.get(at), str)}
+            aside = area.columns if not across else area.rows
+            at, end = (area.row, area.last_column) if across else (area.column, area.last_row)
+            if (aside, at) == (1, cell[1 - across]) and end < cell[across]:
+                read |= cells
+                gap = min(gap, cell[across] - end)
+            elif len(cells) > 1:
+                others |= cells
+        return gap <= NEAR and len(read) > 1 and not others
+
     @cached_property
     def blanks(self) -> list[Box]:
         """The rectangles of neighbouring blank cells with a border or a fill, if these fill them."""
         blank = self.sheet.framed - self.sheet.values.keys() - self.sheet.formulas.keys()
         return [one for one in rectangles(blank) if self.framed(*one) == one[2] * one[3]]
+
+
+def _are_one(formula: Formula, before: Formula | None, after: Formula | None) -> bool:
+    """Whether formulas on both sides begin alike, as in the middle of a matrix."""
+    return bool(before and after and formula.text[:4] in (before.text[:4], after.text[:4]))
 
 
 @dataclass
@@ -313,6 +340,7 @@ def tables_given(
                 continue
             others = (t for t in titles if t.place is None and beside(title, t, *block[:2]))
             others = (t for t in others if not is_label(cells, t, *block))
+            others = (t for t in others if not cells.heads_sum(t.row, t.column))
             headed = cells.labels(block[0] - 1, block[1], 1, block[3])  # beside it stand words, then
             if title.place is None and any(not headed or t.last_column < block[1] - 1 for t in others):
                 continue
@@ -399,8 +427,10 @@ def direction(
     asked: WordsIn | None,
 ) -> tuple[WordsIn, str]:
     """Whether the words of an author's input are in its rows or in its columns, and why."""
-    corner = cells.labels(table.row - 1, table.column - 1, 1, 1)
-    found, why = words_of(table, "".join(corner), weights.items(), asked)
+    corner = "".join(cells.labels(table.row - 1, table.column - 1, 1, 1))
+    if corner.casefold() not in CORNERS and step_named(corner):
+        corner = ""  # the title
+    found, why = words_of(table, corner, weights.items(), asked)
     if why != BY_DEFAULT:
         return found, why
     place = Place(table.sheet, table.row, table.column, *table.shape)
@@ -558,7 +588,8 @@ def evidence(
             same = tuple(label.casefold() for label in labels) == tuple(
                 label.casefold() for label in own
             )
-            if same or not any(cells.texts(*end, 1, 1) for end in ends if end != own_title):
+            more = (end for end in ends if end != own_title and not cells.heads_sum(*end))
+            if same or not any(cells.texts(*end, 1, 1) for end in more):
                 score += 4 if same else 1.5
                 agrees |= same
                 signs.append("labels")
@@ -586,7 +617,7 @@ def evidence(
         free = sum(not cells.framed(*side) for side in sides)
         score += 3 if free == 4 else 0.5 * free
         signs += ["borders"] if free == 4 else []
-    inside = cells.filled(*box(place))
+    inside = cells.filled(*box(place)) + cells.summed(*box(place))
     if inside:
         score += 1 if inside < rows * columns else 2
         signs.append("numbers")

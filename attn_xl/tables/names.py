@@ -251,8 +251,8 @@ def says_across(text: str) -> bool:
 
 
 def names_width(text: str) -> str:
-    """What a defined name or a label calls: `d_k` (`dk`, `_dk`, `Key dims (dk) =`, `d =`), its root
-    `√d_k`, or ""."""
+    """ "width" for a defined name or a label of d_k (`dk`, `_dk`, `Key dims (dk) =`, `d =`), "root" for
+    one of its root, else ""."""
     plain = re.sub(r"[\s_]", "", unicodedata.normalize("NFKC", text)).casefold()
     found = _WIDTH.fullmatch(plain)
-    return ("√d_k" if found[1] else "d_k") if found else ""
+    return ("root" if found[1] else "width") if found else ""

@@ -271,7 +271,7 @@ def test_places_that_cannot_be_written_to_are_named(change: Any, why: str, tmp_p
 
 
 @pytest.mark.parametrize("away", [0, 1])
-@pytest.mark.parametrize("label", ["Sum", "\u03a3", ""])
+@pytest.mark.parametrize("label", ["Sum", "\u03a3", "Norm", ""])
 def test_sums_beside_a_frame_are_the_author_s_own(away: int, label: str, tmp_path: Path) -> None:
     made, words = openpyxl.Workbook(), PETS[:3]
     sheet = AuthorSheet(made.active)
@@ -288,6 +288,33 @@ def test_sums_beside_a_frame_are_the_author_s_own(away: int, label: str, tmp_pat
     assert [frame.step for _, frame, _ in book.filling.frames] == ["Scores", "Softmax", "Output"]
     assert (book.filling.count, book.attention) == (27, [])
     assert book.filling.frames[0][0].input.place == Place("Sheet", 4, 3, 3, 3)
+
+
+def test_sums_do_not_move_a_frame_without_labels(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active, labels=False)
+    sheet.block(2, 2, "Input", PETS, DIMS, X)
+    sheet.block(12, 2, "Scores", PETS, PETS)
+    sheet.block(22, 2, "Output", PETS, DIMS)
+    for row in (*range(14, 19), *range(24, 29)):
+        last, at = ("G", "H") if row < 20 else ("E", "F")
+        made.active[f"{at}{row}"] = f"=MAX(C{row}:{last}{row})"
+        made.active[f"{at}{row}"].border = EDGE
+        made.active.cell(row, 9, f"=SQRT(SUMSQ(C{row}:{last}{row}))/$A$1")
+    book = fill_file(saved(made, tmp_path / "own.xlsx"), {})
+    assert [frame.place.range for _, frame, _ in book.filling.frames] == ["C14:G18", "C24:E28"]
+
+
+def test_a_title_in_the_corner_does_not_say_where_the_words_are(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active, across=True)
+    for row, title, columns, x in (
+        (2, "Word vectors", DIMS, X), (12, "Scores", PETS, None), (22, "Output", DIMS, None),
+    ):  # fmt: skip
+        sheet.block(row, 2, title, PETS, columns, x)
+        made.active.delete_rows(row + 1)  # the words above
+    book = fill_file(saved(made, tmp_path / "own.xlsx"), {})
+    assert book.filling.frames[0][0].words_in == "columns"
 
 
 def test_a_sum_of_exponentials_is_the_step(tmp_path: Path) -> None:

@@ -97,7 +97,8 @@ def fill(drawn: DrawnBook, made: Assigned, anew: bool = False) -> Filling:
     if (len(behind.cells) > 1 or behind.name == drawn.behind) and filling.count:
         filling.steps = behind.name, behind.cells
     _check_lost(made, filling)
-    _note_changed(drawn, filling)
+    if filling.count:
+        _note_changed(drawn, filling)
     return filling
 
 
@@ -210,7 +211,7 @@ class Sentence:
         """Let formulas refer to an author's cells for d_k and its root."""
         width = self.graph.get(steps.KEY_WIDTH.symbol)
         roots = (one for one in walk(self.graph.values()) if one.operation is sqrt)
-        nodes = {"d_k": width, "√d_k": next((one for one in roots if one.parents == (width,)), None)}
+        nodes = {"width": width, "root": next((one for one in roots if one.parents == (width,)), None)}
         for called, frame, value in self._widths():
             node = nodes.get(called)
             if node is None or node in self._named or not is_number(value):

@@ -461,11 +461,11 @@ def _heads_sums(made: Assigned, page: Page, title: Title, titles: Sequence[Title
             (away, one.step) for one in others if (away := distance(one, *box(areas[0]))) is not None
         ]
         read = {min(near)[1]} if near else set()
-    for graph in made.graphs if read else ():
-        if title.step in graph:
-            parents = [*map(id, graph[title.step].parents)]
-            return read.isdisjoint(name for name, one in graph.items() if id(one) in parents)
-    return False
+    graph = next((graph for graph in made.graphs if title.step in graph), None)
+    if graph is None or not read:
+        return graph is None
+    parents = [*map(id, graph[title.step].parents)]
+    return read.isdisjoint(name for name, one in graph.items() if id(one) in parents)
 
 
 def _shows(group: Group, step: str) -> bool:

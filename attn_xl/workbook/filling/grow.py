@@ -14,6 +14,7 @@ from attn_xl.labelled import Labelled
 from attn_xl.models import steps
 from attn_xl.spreadsheets.addresses import Place, address, quoted
 from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet, read_drawn
+from attn_xl.spreadsheets.formulas import relative
 from attn_xl.tables.frames import (
     FURTHEST,
     Frame,
@@ -528,8 +529,7 @@ def _lines(drawn: DrawnBook, frame: Frame, frames: Collection[Frame]) -> Lines:
             if framed or not any(area.overlaps(place) for area in reads[cell]):
                 continue
             line = [(cell[0], at) if axis else (at, cell[1]) for at in range(first, last + 1)]
-            written = [formula_in(own[one], one) if one in own else "" for one in line]
-            if written == [formula_in(own[cell], one) for one in line]:
+            if {relative(own[one]) if one in own else "" for one in line} == {relative(own[cell])}:
                 found[axis].append(line)
     return found
 
