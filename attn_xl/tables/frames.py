@@ -222,6 +222,27 @@ class Page:
         return gap <= NEAR and len(read) > 1 and not others
 
     @cached_property
+    def labelled(self) -> list[Box]:
+        """The rectangles between a row and a column of labels, from the first cell with both."""
+        texts = {at for at, value in self.sheet.values.items() if isinstance(value, str)}
+        starts = [
+            (row, column + 1)
+            for row, column in sorted(texts)
+            if (row - 1, column + 1) in texts and (row, column + 1) not in texts
+        ]
+        found = []
+        for row, column in starts[:1]:
+            rows = columns = 1
+            while (row + rows, column - 1) in texts and not self.heads_sum(row + rows, column - 1):
+                rows += 1
+            while (row - 1, column + columns) in texts and not self.heads_sum(
+                row - 1, column + columns
+            ):
+                columns += 1
+            found.append((row, column, rows, columns))
+        return found
+
+    @cached_property
     def blanks(self) -> list[Box]:
         """The rectangles of neighbouring blank cells with a border or a fill, if these fill them."""
         blank = self.sheet.framed - self.sheet.values.keys() - self.sheet.formulas.keys()

@@ -131,8 +131,9 @@ def _called(values: Mapping[Cell, Any]) -> Iterator[tuple[str, str, list[Cell]]]
 
 def says_where(drawn: DrawnBook) -> bool:
     """Whether a workbook says where matrices go: it has a tag, titles of the input and of a step, or of
-    three steps."""
+    three steps, in cells or as names of sheets."""
     named = {title.step for sheet in drawn.sheets for title in titles_of(sheet, {})}
+    named |= {one[0] for sheet in drawn.sheets if (one := step_called(sheet.name, {}))}
     tagged = any(
         isinstance(value, str) and _TAG.fullmatch(value)
         for sheet in drawn.sheets
@@ -141,11 +142,18 @@ def says_where(drawn: DrawnBook) -> bool:
     return tagged or len(named & SPELLINGS.keys()) + 2 * ("Input" in named) >= 3
 
 
-def sheets_of_weights(drawn: DrawnBook, pages: Mapping[str, Page]) -> Iterator[Title]:
-    """The sheets that are named as weights, with the one table that stands on each."""
+def sheets_named(
+    drawn: DrawnBook, pages: Mapping[str, Page], called: Mapping[str, str]
+) -> Iterator[Title]:
+    """The sheets that are named as a matrix and hold one: weights with the only table on a sheet, other
+    matrices on a sheet without titles, in the cells that labels, or else borders or numbers, show."""
     for sheet in drawn.sheets:
-        name, blocks = weight_label(sheet.name), pages[sheet.name].blocks
-        if name and len(blocks) == 1:
-            place = Place(sheet.name, *blocks[0])
-            text = f"the sheet {sheet.name!r}"
-            yield Title(sheet.name, place.row, place.column, place.column, text, name, False, place)
+        page, text = pages[sheet.name], f"the sheet {sheet.name!r}"
+        weights, named = weight_label(sheet.name), step_called(sheet.name, called)
+        places = page.blocks
+        if not weights and named:
+            titled = any(titles_of(sheet, called))
+            places = [] if titled else page.labelled or page.blanks or page.blocks
+        if len(places) == 1 and (step := weights or (named and named[0])):
+            place = Place(sheet.name, *places[0])
+            yield Title(sheet.name, place.row, place.column, place.column, text, step, False, place)

@@ -50,7 +50,7 @@ from attn_xl.tables.own_names import (
     WORDS,
     called_in,
     names_of,
-    sheets_of_weights,
+    sheets_named,
     tags_of,
 )
 from attn_xl.tables.roles import WordsIn
@@ -111,7 +111,7 @@ def assigned(
     called = {**called_in(drawn), **called}
     tags = [tag for sheet in drawn.sheets for tag in tags_of(sheet, file, called)]
     pages = {sheet.name: Page(sheet) for sheet in drawn.sheets}
-    titles = [*tags, *names_of(drawn), *sheets_of_weights(drawn, pages)]
+    titles = [*tags, *names_of(drawn), *sheets_named(drawn, pages, called)]
     titles += [title for sheet in drawn.sheets for title in titles_of(sheet, called)]
     given: dict[Title, tuple[Frame, Table]] = {}
     untitled: list[tuple[Frame, Table]] = []
