@@ -275,6 +275,11 @@ class Group:
     weights: dict[str, tuple[Frame, Table]] = field(default_factory=dict)
     frames: list[Frame] = field(default_factory=list)
 
+    @property
+    def given(self) -> list[Frame]:
+        """The frames of its input and of its weights."""
+        return [self.input, *(frame for frame, _ in self.weights.values())]
+
 
 CORNERS = ("word", "words", "token", "tokens")
 """What stands in the corner of an input, and is the name of a step in a language model, too."""

@@ -140,6 +140,17 @@ class AuthorSheet:
         return {"Scores": scores, "Scaled": scaled, "Attention": attention, "Output": output}[step]
 
 
+def without_scaled(words: Sequence[str], x: np.ndarray | None = None) -> Any:
+    """A workbook with an input in C4, and blank frames for its scores, weights and outputs from row 11
+    on, seven rows apart."""
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Input", words, DIMS, numbers(words) if x is None else x)
+    for n, step in enumerate(("Scores", "Softmax", "Output")):
+        sheet.block(9 + 7 * n, 2, step, words, DIMS if step == "Output" else words)
+    return made
+
+
 def saved(book: Any, path: Path) -> Path:
     """The workbook with the values of its formulas, as a spreadsheet program saves it."""
     book.save(path)

@@ -12,7 +12,18 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from authors import DESK, DIMS, EDGE, PETS, STEPS, AuthorSheet, numbers, saved, two_contexts
+from authors import (
+    DESK,
+    DIMS,
+    EDGE,
+    PETS,
+    STEPS,
+    AuthorSheet,
+    numbers,
+    saved,
+    two_contexts,
+    without_scaled,
+)
 from conftest import (
     ROOT,
     SAMPLES,
@@ -292,11 +303,7 @@ def test_the_name_of_a_sheet_is_a_title_where_none_stands_on_it(
 @pytest.mark.parametrize("away", [0, 1])
 @pytest.mark.parametrize("label", ["Sum", "\u03a3", "Norm", ""])
 def test_sums_beside_a_frame_are_the_author_s_own(away: int, label: str, tmp_path: Path) -> None:
-    made, words = openpyxl.Workbook(), PETS[:3]
-    sheet = AuthorSheet(made.active)
-    sheet.block(2, 2, "Input", words, DIMS, X[:3])
-    for n, step in enumerate(("Scores", "Softmax", "Output")):
-        sheet.block(9 + 7 * n, 2, step, words, DIMS if step == "Output" else words)
+    made = without_scaled(PETS[:3], X[:3])
     for top in (4, 18):
         made.active.cell(top - 1, 6 + away, label or None)
         for row in range(top, top + 3):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from authors import DESK, DIMS, PETS, STEPS, AuthorSheet, numbers, saved, two_contexts
+from authors import DESK, DIMS, PETS, STEPS, AuthorSheet, numbers, saved, two_contexts, without_scaled
 from conftest import SAMPLES, alike, naive_attention, verify
 from openpyxl.chart import BarChart, Reference
 from openpyxl.comments import Comment
@@ -343,11 +343,7 @@ def test_everything_that_names_a_cell_moves(tmp_path: Path) -> None:
 
 
 def test_a_name_spans_a_smaller_matrix_though_no_column_goes(tmp_path: Path) -> None:
-    made, words = openpyxl.Workbook(), WORDS[:2]
-    sheet = AuthorSheet(made.active)
-    sheet.block(2, 2, "Input", words, DIMS, numbers(words))
-    for n, step in enumerate(("Scores", "Softmax", "Output")):
-        sheet.block(9 + 7 * n, 2, step, words, DIMS if step == "Output" else words)
+    made = without_scaled(WORDS[:2])
     made.defined_names["Words"] = DefinedName("Words", attr_text="Sheet!$C$4:$E$5")
     out = put(saved(made, tmp_path / "own.xlsx"), sentence(WORDS[:2], 2))
     assert openpyxl.load_workbook(out).defined_names["Words"].attr_text == "Sheet!$C$4:$D$5"
@@ -355,11 +351,7 @@ def test_a_name_spans_a_smaller_matrix_though_no_column_goes(tmp_path: Path) -> 
 
 def in_a_table(path: Path, words: Sequence[str]) -> Path:
     """A template whose input is a table of a spreadsheet program."""
-    made = openpyxl.Workbook()
-    sheet = AuthorSheet(made.active)
-    sheet.block(2, 2, "Input", words, DIMS, numbers(words))
-    for n, step in enumerate(("Scores", "Softmax", "Output")):
-        sheet.block(9 + 7 * n, 2, step, words, DIMS if step == "Output" else words)
+    made = without_scaled(words)
     made.active["B3"] = "word"
     made.active.add_table(ListedTable(displayName="Words", ref=f"B3:E{3 + len(words)}"))
     return saved(made, path)
@@ -503,11 +495,7 @@ def test_shared_and_array_formulas_move(tmp_path: Path) -> None:
 
 
 def test_sums_beside_and_below_a_frame_are_there_for_new_words_too(tmp_path: Path) -> None:
-    made, words = openpyxl.Workbook(), WORDS[:3]
-    sheet = AuthorSheet(made.active)
-    sheet.block(2, 2, "Input", words, DIMS, numbers(words))
-    for n, step in enumerate(("Scores", "Softmax", "Output")):
-        sheet.block(9 + 7 * n, 2, step, words, DIMS if step == "Output" else words)
+    made = without_scaled(WORDS[:3])
     for row in (18, 19, 20):
         made.active[f"G{row}"] = f"=SUM(C{row}:E{row})"
     for column in "CDE":

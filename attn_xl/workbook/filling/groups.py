@@ -181,8 +181,7 @@ def _for_an_input(drawn: DrawnBook, pages: Mapping[str, Page], titles: Sequence[
 
 def _unnamed(made: Assigned, pages: Mapping[str, Page], known: Mapping[str, str]) -> Iterator[str]:
     """Blank frames as large as a matrix, below a text that brings no matrix there, in words."""
-    taken = [frame.place for group in made.groups for frame in (group.input, *group.frames)]
-    taken += [frame.place for group in made.groups for frame, _ in group.weights.values()]
+    taken = [frame.place for group in made.groups for frame in (*group.given, *group.frames)]
     labels = {text for group in made.groups for text in (*group.table.rows, *group.table.columns)}
     shapes = {node.shape for graph in made.graphs for node in graph.values() if min(node.shape) > 1}
     said = "\n".join(made.left)
@@ -386,8 +385,7 @@ class Offer:
 def _assign(made: Assigned, pages: Mapping[str, Page], titles: Sequence[Title]) -> None:
     """Give each title the place near it that has most evidence: first to each matrix one place, then to
     further titles of a matrix a place for a copy."""
-    taken = [group.input.place for group in made.groups]
-    taken += [frame.place for group in made.groups for frame, _ in group.weights.values()]
+    taken = [frame.place for group in made.groups for frame in group.given]
     words = _words(pages, made.groups)
     titles = [one for one in titles if one.place or (one.sheet, one.row, one.column) not in words]
     titles = [_as_computed(title, made.graphs) for title in titles]
@@ -440,20 +438,12 @@ def _assign(made: Assigned, pages: Mapping[str, Page], titles: Sequence[Title]) 
 def _heads_sums(made: Assigned, page: Page, title: Title, titles: Sequence[Title]) -> bool:
     """Whether below or beside a title stand formulas of the author's that sum up another matrix than
     its step does: a `Sum` of the weights is a check, not the sum of the exponentials."""
-    below, right = (title.row + 1, title.column), (title.row, title.last_column + 1)
-    cell = next((one for one in (below, right) if one in page.sheet.formulas), None)
-    areas = page.read_by(cell) if cell else []
-    if (
-        cell is None
-        or sum(area.rows * area.columns for area in areas) < 2
-        or ("EXP(" in page.sheet.formulas[cell].text.upper())
-    ):
+    cells = (title.row + 1, title.column), (title.row, title.last_column + 1)
+    cell = next((one for one in cells if one in page.sums), None)
+    if cell is None or "EXP(" in page.sheet.formulas[cell].text.upper():
         return False
-    given = [
-        frame
-        for group in made.groups
-        for frame in (group.input, *(f for f, _ in group.weights.values()))
-    ]
+    areas = page.read_by(cell)
+    given = (frame for group in made.groups for frame in group.given)
     read = {frame.step for frame in given if frame.place.overlaps(areas[0])}
     if not read:
         others = [one for one in titles if one != title and one.sheet == title.sheet]

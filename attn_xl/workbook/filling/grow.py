@@ -314,7 +314,7 @@ def _blank_region(sheet: DrawnSheet, cells: Page, title: Title) -> list[Cell]:
 
 def _frames(made: Assigned, n: int) -> list[Frame]:
     group = made.groups[n]
-    return [group.input, *(frame for frame, _ in group.weights.values()), *group.frames]
+    return [*group.given, *group.frames]
 
 
 def _matrix(made: Assigned, n: int, frame: Frame) -> Labelled | None:
