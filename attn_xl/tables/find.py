@@ -13,7 +13,7 @@ import numpy as np
 
 from attn_xl.errors import CallError, InputError, nearest
 from attn_xl.records import record
-from attn_xl.spreadsheets.addresses import Place, address, letters, parse_area
+from attn_xl.spreadsheets.addresses import Place, address, parse_area
 from attn_xl.spreadsheets.book import Book
 from attn_xl.spreadsheets.metadata import Area, CellSet
 from attn_xl.text import clean, listed, shortened
@@ -434,8 +434,7 @@ def _found(
         return None
     except InputError as error:
         problem = str(error)
-    if region.counted:
-        notes.append(f"column {letters(left - 1)} numbers the words and is left out")
+    notes += region.aside
     for row, text in region.below[:MOST_NOTES]:
         at = address(row + 1, region.crop[1] + 1)
         notes.append(

@@ -434,9 +434,11 @@ def _given_table(
 
 def labels_of(cells: Page, place: Place) -> tuple[tuple[tuple[str, ...], int], ...]:
     """The labels left of a rectangle, and those above it, each with how many cells away they stand:
-    arrows may separate them from it."""
+    arrows may separate them from it, and other texts the words."""
     row, column, rows, columns = box(place)
     left = above = ((), 0)  # type: tuple[tuple[str, ...], int]
+    if str(cells.sheet.values.get((row - 1, column - 2), "")).strip().casefold() in CORNERS:
+        left = cells.labels(row, column - 2, rows, 1), 2
     for away in (1, 2):
         if not left[0] and (away == 1 or cells.arrows(row, column - 1, rows, 1) == rows):
             left = cells.labels(row, column - away, rows, 1), away

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from attn_xl.errors import InputError
 from attn_xl.labelled import Labelled
-from attn_xl.spreadsheets.addresses import MAX_TEXT, address, letters, too_long
+from attn_xl.spreadsheets.addresses import MAX_TEXT, address, too_long
 from attn_xl.spreadsheets.numerals import (
     NOT_STORED,
     ErrorValue,
@@ -28,7 +28,6 @@ from .regions import (
     DECORATION,
     LABEL_HEADINGS,
     NUMBER_TEXT,
-    TEXT,
     TURNED_HEADINGS,
     Grid,
     Region,
@@ -218,10 +217,14 @@ def _cropped(grid: Grid, region: Region) -> tuple[Lines, int]:
     numbers; and the count of converted cells."""
     top, left, bottom, right = region.crop
     inside = grid[top : bottom + 1]
-    if left == 0 and not region.odd and all(len(row) <= right + 1 for row in inside):
+    whole = left == 0 and region.words_at is None
+    if whole and not region.odd and all(len(row) <= right + 1 for row in inside):
         return dict(enumerate(inside, top)), 0
     before: list[Any] = [""] * left
     rows = {n: before + row[left : right + 1] for n, row in enumerate(inside, top)}
+    if region.words_at is not None:
+        for n, row in enumerate(inside, top):
+            rows[n][left : left + 1] = row[region.words_at : region.words_at + 1] if row[left:] else []
     if not region.odd:
         return rows, 0
     first = _first_of_numbers(rows, region)
@@ -369,8 +372,6 @@ def _values(grid: Lines, body: list[int], start: int, stop: int, where: str) -> 
         values = np.array(rows, dtype=np.float64)
         if np.isfinite(values).all():
             return values
-    if start > 0:
-        _check_columns_of_text(grid, body, start, stop, where)
     slow = [[_number(grid, row, c, where) for c in range(start, stop)] for row in body]
     return np.array(slow, dtype=np.float64)
 
@@ -381,24 +382,6 @@ def _number(grid: Lines, row: int, column: int, where: str) -> float:
         return float(value)
     raise InputError(
         f"{where}, cell {address(row + 1, column + 1)}: {described(value)} where a number is needed."
-    )
-
-
-def _check_columns_of_text(grid: Lines, body: list[int], start: int, stop: int, where: str) -> None:
-    """Report columns of text between the first column and the numbers: they are other labels."""
-    texts = []
-    for column in range(start, stop - 1):
-        cells = [_at(grid, row, column) for row in body]
-        if not all(isinstance(v, str) and kind_of(v) == TEXT and not numbers_in(v) for v in cells):
-            break
-        texts.append(letters(column + 1))
-    if not texts or len(body) < 2:
-        return
-    all_of = ", ".join([letters(start), *texts])
-    raise InputError(
-        f"{where}, cell {texts[0]}{body[0] + 1}: {described(_at(grid, body[0], start))} where a number "
-        f"is needed. The columns {all_of} look like words with an id or other labels: keep the one "
-        "with the words, left of the numbers, and delete the others."
     )
 
 

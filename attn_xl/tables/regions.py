@@ -12,7 +12,7 @@ import numpy as np
 
 from attn_xl.errors import InputError
 from attn_xl.records import record
-from attn_xl.spreadsheets.addresses import Place
+from attn_xl.spreadsheets.addresses import Place, letters
 from attn_xl.spreadsheets.numerals import ErrorValue, NumberText, numeral
 
 Grid = list[list[Any]]
@@ -164,7 +164,8 @@ def _root(parent: list[int], i: int) -> int:
 
 MOST_TABLES = 10_000
 """Tables of a sheet; each takes about half a millisecond."""
-LABEL_HEADINGS = {"", "word", "words", "token", "tokens", "label", "labels", "name", "id"}
+WORD_HEADINGS = {"word", "words", "token", "tokens"}
+LABEL_HEADINGS = WORD_HEADINGS | {"", "label", "labels", "name", "id"}
 TURNED_HEADINGS = {"dim", "dims", "dimension", "dimensions", "feature", "features", "component"}
 """Corner texts above a column of words, and above a column of dimensions."""
 COUNT_HEADINGS = {
@@ -199,7 +200,8 @@ class Region:
         odd: whether the region contains arrows, or text that may be a number.
         near: all texts that may name the table, with their positions.
         below: the rows of text directly below that are taken for notes, with their texts.
-        counted: whether a column left of its words numbers them.
+        words_at: the column of the words, if other texts stand between them and the numbers.
+        aside: remarks on columns left of the numbers that are left out.
     """
 
     box: Box
@@ -209,7 +211,8 @@ class Region:
     odd: bool = False
     near: tuple[tuple[str, str], ...] = ()
     below: tuple[tuple[int, str], ...] = ()
-    counted: bool = False
+    words_at: int | None = None
+    aside: tuple[str, ...] = ()
 
     def place(self, sheet: str) -> Place:
         """The cells of the region, labels included."""
@@ -275,15 +278,22 @@ class _Sheet:
         """The first cells of columns that number the words right of them, with numbers beyond these."""
         tables, found = {box[:3] for box in self.boxes}, set()
         for top, left, bottom, right in self.boxes:
-            words = self.cells[top : bottom + 1, left + 1 : left + 2]
-            if left < right or top == bottom or not words.size or (words != TEXT).any():
+            beyond = left + 1
+            while self._is_text(top, bottom, beyond):
+                beyond += 1
+            if left < right or top == bottom or beyond == left + 1:
                 continue
             numbers = [row[left] for row in self.grid[top : bottom + 1]]
             counts = numbers in ([*range(len(numbers))], [*range(1, len(numbers) + 1)])
             headed = self.text(top - 1, left).casefold() in COUNT_HEADINGS
-            if (counts or headed) and (top, left + 2, bottom) in tables:
+            if (counts or headed) and (top, beyond, bottom) in tables:
                 found.add((top, left))
         return found
+
+    def _is_text(self, top: int, bottom: int, column: int) -> bool:
+        """Whether some rows of a column are all texts."""
+        cells = self.cells[top : bottom + 1, column : column + 1]
+        return column >= 0 and bool(cells.size) and bool((cells == TEXT).all())
 
     def _own(self) -> None:
         self.owner[:] = 0
@@ -389,8 +399,28 @@ class _Sheet:
         up = self._up(top, first, last, own)
         down, end = self._down(bottom, first, left, last, own)
         found = self._titled((top, left, bottom, right), (up, first, down, last), side_title)
+        if labels and header and bottom > top:
+            found = self._beside(found, top, bottom, first)
         notes = tuple((r, self.text(r, first)) for r in range(down + 1, end + 1))
-        return replace(found, below=notes, counted=(top, left - 2) in self.counts)
+        return replace(found, below=notes)
+
+    def _beside(self, region: Region, top: int, bottom: int, nearest: int) -> Region:
+        """The region of a table with several columns of texts: the words are in that headed `word`, or
+        else nearest to the numbers."""
+        columns = [nearest]
+        while self._is_text(top, bottom, columns[-1] - 1) and self.text(top - 1, columns[-1] - 1):
+            columns.append(columns[-1] - 1)
+        headed = (c for c in columns if self.text(top - 1, c).casefold() in WORD_HEADINGS)
+        words = next(headed, nearest)
+        notes = [
+            f"column {letters(c + 1)}, {self.text(top - 1, c)!r}, is left out; the words are in column "
+            f"{letters(words + 1)}"
+            for c in columns
+            if c != words
+        ]
+        if (top, columns[-1] - 1) in self.counts:
+            notes.append(f"column {letters(columns[-1])} numbers the words and is left out")
+        return replace(region, words_at=None if words == nearest else words, aside=tuple(notes))
 
     def _continues(self, row: int, column: int, own: int) -> bool:
         kind = self.kind(row, column)

@@ -154,6 +154,31 @@ def test_a_column_that_numbers_the_words_is_left_out(
     assert "column A numbers the words and is left out" in tables.remarks[0]
 
 
+@pytest.mark.parametrize(
+    ("heads", "words", "remark"),
+    [
+        (("word", "kind"), ("x1", "y1"), "column B, 'kind', is left out; the words are in column A"),
+        (("Satz", "Wort"), ("x2", "y2"), "column A, 'Satz', is left out; the words are in column B"),
+        (
+            ("a", "Token", "kind"),
+            ("x2", "y2"),
+            "column C, 'kind', is left out; the words are in column B",
+        ),
+    ],
+)
+def test_a_column_that_describes_the_words_is_left_out(
+    make: Make, heads: tuple[str, ...], words: tuple[str, ...], remark: str
+) -> None:
+    rows = [[*heads, "d1", "d2"]]
+    for n, row in enumerate("xy", 1):
+        rows.append(
+            [*(n if head == "id" else f"{row}{k}" for k, head in enumerate(heads, 1)), 0.5, 0.25]
+        )
+    tables = read_tables(make({"s": rows}))
+    assert tables.sentences["s"].rows == words
+    assert any(remark in one for one in tables.remarks)
+
+
 @pytest.mark.parametrize("gap", [0, 1])
 def test_a_title_may_stand_over_labels_that_a_table_does_not_have(make: Make, gap: int) -> None:
     rows = [

@@ -220,10 +220,6 @@ def test_an_infinite_number_is_named(make: Make) -> None:
         ([GOOD[0], GOOD[1], [], ["owl", 7, 8], ["cow", 1, 2]], "delete the empty rows"),
         ([["", "a", "b"], ["cat", None, None], ["dog", 3, 4]], r"cell B2: blank \(or"),
         (
-            [["id", "word", "pos", "a"], [1, "cat", "NOUN", 1], [2, "sat", "VERB", 2]],
-            "cell B2: the text 'cat' where a number is needed. The columns A, B, C look like words",
-        ),
-        (
             [["word", "v"], ["cat", "[0.1, 2]"], ["dog", "[3, 4]"]],
             r"cell B2: the text '\[0.1, 2\]', several numbers in one cell \(put each in its own column",
         ),

@@ -81,6 +81,24 @@ def test_a_word_of_the_template_that_is_spelled_like_weights_is_a_word(tmp_path:
     put(saved(made, tmp_path / "own.xlsx"), sentence(WORDS[:2], 2))
 
 
+def test_what_describes_the_words_goes_with_them(tmp_path: Path) -> None:
+    made = without_scaled(WORDS[:3])
+    made.active.insert_cols(3)
+    made.active["B3"], made.active["C3"] = "word", "kind"
+    for row in (4, 5, 6):
+        made.active[f"C{row}"] = "noun"
+    for row in (11, 12, 13, 18, 19, 20, 25, 26, 27):
+        made.active[f"C{row}"], made.active[f"B{row}"] = made.active[f"B{row}"].value, None
+    for row in (9, 16, 23):
+        made.active[f"C{row}"], made.active[f"B{row}"] = made.active[f"B{row}"].value, None
+    sheet = openpyxl.load_workbook(
+        put(saved(made, tmp_path / "own.xlsx"), sentence(WORDS[4:8], 3))
+    ).active
+    assert [(sheet[f"B{row}"].value, sheet[f"C{row}"].value) for row in range(3, 8)] == [
+        ("word", "kind"), *((word, None) for word in WORDS[4:8]),
+    ]  # fmt: skip
+
+
 def test_sentences_of_different_lengths_share_the_rows_of_the_longer(tmp_path: Path) -> None:
     template = two_contexts(tmp_path / "own.xlsx", [])
     put(template, sentence(WORDS, 3), sentence(WORDS[:2], 3))

@@ -479,6 +479,9 @@ def _relabel(
             linked = False
         else:
             linked = known is not None and old_cell in formulas
+        if axis == 0 and away > 1 and not page.arrows(place.row, place.column - 1, place.rows, 1):
+            for row in range(first, last + 1):  # what is said of the old words
+                cells.setdefault(row, {})[columns.point(place.column - 1)] = BLANK
         for number in range(last - first + 1):
             cell = _along(axis, first + number, old_cell, rows, columns)
             text = texts[number] if number < len(texts) else None
