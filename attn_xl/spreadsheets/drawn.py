@@ -14,11 +14,14 @@ from pathlib import Path
 from typing import Any
 from xml.parsers.expat import ExpatError
 
+import numpy as np
+
 from attn_xl.errors import InputError
 from attn_xl.settings import LABELS, SETTINGS
 
 from .addresses import Corners, address, parse_area, split_address
 from .book import Book, book_of
+from .boxes import boxes
 from .formulas import Formula, References, formulas_in
 from .ooxml import DAMAGED, Malformed, Package, content_of, damaged, parse, tag_of
 
@@ -181,22 +184,11 @@ def _look_at(sheet: DrawnSheet, xml: bytes, framed: frozenset[int], package: Pac
 
 def rectangles(cells: Collection[tuple[int, int]]) -> list[Corners]:
     """The rectangles around neighbouring cells: first row, first column, rows, columns."""
-    left, found = set(cells), []
-    while left:
-        waiting = [left.pop()]
-        rows, columns = [waiting[0][0]] * 2, [waiting[0][1]] * 2
-        while waiting:
-            r, c = waiting.pop()
-            rows, columns = (
-                [min(rows[0], r), max(rows[1], r)],
-                [min(columns[0], c), max(columns[1], c)],
-            )
-            for near in ((r + 1, c), (r - 1, c), (r, c + 1), (r, c - 1)):
-                if near in left:
-                    left.remove(near)
-                    waiting.append(near)
-        found.append((rows[0], columns[0], rows[1] - rows[0] + 1, columns[1] - columns[0] + 1))
-    return sorted(found)
+    places = np.array([(0, 0), *cells])
+    filled = np.zeros(places.max(axis=0) + 1, bool)
+    filled[tuple(places[1:].T)] = True
+    found = sorted(boxes(filled, diagonal=False))
+    return [(top, left, end - top + 1, last - left + 1) for top, left, end, last in found]
 
 
 def _enclosed(cells: Set[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -15,13 +15,14 @@ from attn_xl.errors import CallError, InputError, nearest
 from attn_xl.records import record
 from attn_xl.spreadsheets.addresses import Place, address, parse_area
 from attn_xl.spreadsheets.book import Book
+from attn_xl.spreadsheets.boxes import Box, Places
 from attn_xl.spreadsheets.metadata import Area, CellSet
 from attn_xl.text import clean, listed, shortened
 
 from .labels import LabelsOnlyError, Table, described, numbers_in, read_region
 from .names import is_matrix_name, weight_label, weight_name
 from .pytorch import is_title_of_parameter, may_be_cut, parameter_of, whole_name
-from .regions import Box, Grid, Places, Region, find_regions
+from .regions import Grid, Region, find_regions
 from .roles import NOT_READ, RESULT, Found, Reading, inputs_like, pick
 
 UNKNOWN = "its name looks like that of weights, but attn-xl does not know it"

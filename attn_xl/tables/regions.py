@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from attn_xl.errors import InputError
 from attn_xl.records import record
 from attn_xl.spreadsheets.addresses import Place, letters
+from attn_xl.spreadsheets.boxes import Box, Places, boxes, merged, union
 from attn_xl.spreadsheets.numerals import ErrorValue, NumberText, numeral
 
 Grid = list[list[Any]]
@@ -35,9 +36,6 @@ _ARROW = re.compile(
     "[\u2190-\u21ff\u27f0-\u27ff\u2900-\u297f\u2b00-\u2bff\u2500-\u257f\u25a0-\u25ff\\s]+"
     "|[-=~]{1,9}>|<[-=~]{1,9}|[\u2013\u2014]{1,9}"
 )
-
-Box = tuple[int, int, int, int]
-"""First row, first column, last row, last column, from 0."""
 
 
 def is_blank(value: Any) -> bool:
@@ -71,95 +69,6 @@ def kinds(grid: Grid) -> np.ndarray:
             place = line.find(255, place + 1)
         lines.append(bytes(line).ljust(width, b"\0"))
     return np.frombuffer(b"".join(lines), dtype=np.uint8).reshape(len(grid), width)
-
-
-def boxes(cells: np.ndarray) -> list[Box]:
-    """The bounding boxes of adjacent values, diagonal neighbours included."""
-    filled = np.zeros((cells.shape[0], cells.shape[1] + 2), dtype=np.int8)
-    filled[:, 1:-1] = cells >= NUMBER_TEXT
-    edges = np.diff(filled, axis=1)
-    rows, starts = np.nonzero(edges == 1)
-    _, stops = np.nonzero(edges == -1)
-    found: list[list[int]] = []
-    parent: list[int] = []
-
-    before: list[tuple[int, int, int]] = []
-    here: list[tuple[int, int, int]] = []
-    at = -1
-    for row, start, stop in zip(rows.tolist(), starts.tolist(), stops.tolist()):
-        if row != at:
-            before, here, at = here if row == at + 1 else [], [], row
-        number = -1
-        for first, last, other in before:
-            if first <= stop and start <= last:
-                other = _root(parent, other)
-                if number < 0:
-                    number = other
-                elif number != other:
-                    parent[other] = number
-                    found[number] = _grown(found[number], found[other])
-        if number < 0:
-            number = len(parent)
-            parent.append(number)
-            found.append([row, start, row, stop - 1])
-        else:
-            found[number] = _grown(found[number], [row, start, row, stop - 1])
-        here.append((start, stop, number))
-    return [
-        (box[0], box[1], box[2], box[3]) for i, box in enumerate(found) if parent[i] == i
-    ]  # fmt: skip
-
-
-def _grown(a: Sequence[int], b: Sequence[int]) -> list[int]:
-    return [min(a[0], b[0]), min(a[1], b[1]), max(a[2], b[2]), max(a[3], b[3])]
-
-
-def union(a: Box, b: Box) -> Box:
-    top, left, bottom, right = _grown(a, b)
-    return top, left, bottom, right
-
-
-class Places:
-    """Boxes that can be looked up by place.
-
-    Attributes:
-        boxes: the boxes, from 0 or from 1.
-    """
-
-    def __init__(self, boxes: Sequence[Box]) -> None:
-        self.boxes = boxes
-        self._corners = np.array(boxes, dtype=np.int64).reshape(-1, 4).T
-
-    def at(self, box: Box) -> list[int]:
-        """The numbers of the boxes that share cells with a box, in order."""
-        top, left, bottom, right = self._corners
-        shared = (top <= box[2]) & (left <= box[3]) & (bottom >= box[0]) & (right >= box[1])
-        return np.flatnonzero(shared).tolist()
-
-
-def merged(boxes: Sequence[Box]) -> list[Box]:
-    """Merge overlapping boxes until none overlap; the result is sorted by position."""
-    boxes = sorted(boxes)
-    while True:
-        places, group = Places(boxes), [*range(len(boxes))]
-        for number, box in enumerate(boxes):
-            for one in places.at(box):
-                a, b = _root(group, number), _root(group, one)
-                group[max(a, b)] = min(a, b)
-        made: dict[int, Box] = {}
-        for number, box in enumerate(boxes):
-            first = _root(group, number)
-            made[first] = union(made[first], box) if first in made else box
-        if len(made) == len(boxes):
-            return boxes
-        boxes = sorted(made.values())
-
-
-def _root(parent: list[int], i: int) -> int:
-    while parent[i] != i:
-        parent[i] = parent[parent[i]]
-        i = parent[i]
-    return i
 
 
 MOST_TABLES = 10_000
@@ -268,7 +177,7 @@ def _texts(kinds: np.ndarray) -> np.ndarray:
 class _Sheet:
     def __init__(self, grid: Grid, cells: np.ndarray, names: Callable[[str], bool]) -> None:
         self.grid, self.cells, self.names = grid, cells, names
-        self.boxes = merged(boxes(cells))
+        self.boxes = merged(boxes(cells >= NUMBER_TEXT))
         self.counts = self._counts()
         self.boxes = [box for box in self.boxes if box[:2] not in self.counts]
         self.owner = np.zeros(cells.shape, dtype=np.int32)
