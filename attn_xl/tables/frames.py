@@ -163,6 +163,12 @@ class Page:
     def framed(self, *box: int) -> int:
         return self._count(self._framed, *box)
 
+    def parts(self, row: int, column: int, rows: int, columns: int) -> bool:
+        """Whether a column is empty, and has a frame or numbers right of it."""
+        own, right = (row, column, rows, columns), (row, column + columns, rows, columns)
+        empty = not (self.framed(*own) or self.filled(*own) or self.texts(*own) or self.summed(*own))
+        return empty and rows > 1 and rows in (self.framed(*right), self.filled(*right))
+
     def heads_sum(self, row: int, column: int) -> bool:
         """Whether sums stand below or right of a cell."""
         return not self.sums.isdisjoint({(row + 1, column), (row, column + 1)})
@@ -325,7 +331,7 @@ def distance(title: Title, row: int, column: int, rows: int, columns: int) -> fl
     are elsewhere."""
     end = column + columns - 1
     beside = row - 1 <= title.row <= row + rows - 1
-    if 1 <= row - title.row <= FURTHEST and column - 1 <= title.last_column and title.column <= end:
+    if 1 <= row - title.row <= FURTHEST and column - 2 <= title.last_column and title.column <= end:
         away = 0 if title.column in (column - 1, column) else abs(title.column - column)
         return row - title.row + 0.3 * away
     if beside and 1 <= column - title.last_column <= WIDEST:
@@ -359,6 +365,7 @@ def tables_given(
     """The numbers that titles name as the input or as weights, as they stand on the sheet."""
     found: dict[Title, tuple[Frame, Table]] = {}
     pairs = []
+    titles = [t for t in titles if t.place is not None or not cells.heads_sum(t.row, t.column)]
     for title in titles:
         for block in cells.blocks:
             away = distance(title, *block) if title.place is None else _at(title.place, block)
@@ -366,7 +373,6 @@ def tables_given(
                 continue
             others = (t for t in titles if t.place is None and beside(title, t, *block[:2]))
             others = (t for t in others if not is_label(cells, t, *block))
-            others = (t for t in others if not cells.heads_sum(t.row, t.column))
             headed = cells.labels(block[0] - 1, block[1], 1, block[3])  # beside it stand words, then
             if title.place is None and any(not headed or t.last_column < block[1] - 1 for t in others):
                 continue
@@ -434,13 +440,16 @@ def _given_table(
 
 def labels_of(cells: Page, place: Place) -> tuple[tuple[tuple[str, ...], int], ...]:
     """The labels left of a rectangle, and those above it, each with how many cells away they stand:
-    arrows may separate them from it, and other texts the words."""
+    arrows may separate them from it, and other texts the words, or an empty column that is no part of a
+    frame."""
     row, column, rows, columns = box(place)
     left = above = ((), 0)  # type: tuple[tuple[str, ...], int]
     if str(cells.sheet.values.get((row - 1, column - 2), "")).strip().casefold() in CORNERS:
         left = cells.labels(row, column - 2, rows, 1), 2
+    beside = row, column - 1, rows, 1
     for away in (1, 2):
-        if not left[0] and (away == 1 or cells.arrows(row, column - 1, rows, 1) == rows):
+        parted = cells.arrows(*beside) == rows or cells.parts(*beside)
+        if not left[0] and (away == 1 or parted):
             left = cells.labels(row, column - away, rows, 1), away
         if not above[0] and (away == 1 or cells.arrows(row - 1, column, 1, columns) == columns):
             above = cells.labels(row - away, column, 1, columns), away
@@ -540,7 +549,7 @@ def candidates(
         corners = {
             (row, column)
             for row in range(title.row + 1, title.row + FURTHEST + 1)
-            for column in range(title.column - columns + 1, title.last_column + 2)
+            for column in range(title.column - columns + 1, title.last_column + 3)
         } | {
             (row, column)
             for row in range(title.row - rows + 1, title.row + 2)

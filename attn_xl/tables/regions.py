@@ -303,15 +303,24 @@ class _Sheet:
             label = self.text(top + labels.index(True), left - 1)
             if self.names(label):
                 side_title, labels = label, []
-        first = left - 1 if labels else left
+        apart = not labels and bottom > top and self._parts(top, bottom, left - 1)
+        first = left - 1 if labels or apart else left
         last = self._right(top, bottom, right, own)
         up = self._up(top, first, last, own)
         down, end = self._down(bottom, first, left, last, own)
         found = self._titled((top, left, bottom, right), (up, first, down, last), side_title)
         if labels and header and bottom > top:
             found = self._beside(found, top, bottom, first)
+        elif apart:
+            found = replace(found, words_at=left - 2)
         notes = tuple((r, self.text(r, first)) for r in range(down + 1, end + 1))
         return replace(found, below=notes)
+
+    def _parts(self, top: int, bottom: int, column: int) -> bool:
+        """Whether an empty column stands between words, which no numbers precede, and numbers."""
+        rows = slice(top, bottom + 1)
+        texts, before = self._is_text(top, bottom, column - 1), self.owner[rows, : max(column - 1, 0)]
+        return texts and not self.cells[rows, column].any() and not before[:, -1:].any()
 
     def _beside(self, region: Region, top: int, bottom: int, nearest: int) -> Region:
         """The region of a table with several columns of texts: the words are in that headed `word`, or

@@ -179,6 +179,13 @@ def test_a_column_that_describes_the_words_is_left_out(
     assert any(remark in one for one in tables.remarks)
 
 
+def test_an_empty_column_may_part_the_words_from_the_numbers(make: Make) -> None:
+    rows = [["", "", "d1", "d2", "", "", "", "k1"], ["cat", "", 1, 2, "", "note", "", 5]]
+    rows.append(["dog", "", 3, 4, "", "this", "", 6])
+    found = read_tables(make({"s": rows}), range=["s!A1:D3"]).sentences["s"]
+    assert (found.rows, found.columns) == (("cat", "dog"), ("d1", "d2"))
+
+
 @pytest.mark.parametrize("gap", [0, 1])
 def test_a_title_may_stand_over_labels_that_a_table_does_not_have(make: Make, gap: int) -> None:
     rows = [

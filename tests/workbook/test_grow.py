@@ -99,6 +99,21 @@ def test_what_describes_the_words_goes_with_them(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("words", [2, 3, 6])
+def test_labels_in_merged_cells_stay_so(words: int, tmp_path: Path) -> None:
+    made = without_scaled(WORDS[:3])
+    made.active.insert_cols(3)
+    for row in (4, 5, 6, 11, 12, 13, 18, 19, 20, 25, 26, 27):
+        made.active.merge_cells(f"B{row}:C{row}")
+    sheet = openpyxl.load_workbook(
+        put(saved(made, tmp_path / "own.xlsx"), sentence(WORDS[4 : 4 + words], 3))
+    ).active
+    labels = [cell.value for cell in sheet["B"] if cell.value in WORDS]
+    assert labels == WORDS[4 : 4 + words] * 4
+    merged = {area.min_row for area in sheet.merged_cells.ranges}
+    assert merged == {cell.row for cell in sheet["B"] if cell.value in WORDS}
+
+
 def test_sentences_of_different_lengths_share_the_rows_of_the_longer(tmp_path: Path) -> None:
     template = two_contexts(tmp_path / "own.xlsx", [])
     put(template, sentence(WORDS, 3), sentence(WORDS[:2], 3))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from html import unescape
@@ -29,7 +29,15 @@ from attn_xl.spreadsheets.formulas import Formula
 from attn_xl.spreadsheets.ooxml import tag_of
 
 from .rows import escaped
-from .splice import FORMULAS, packed, recalculating, revalued, with_texts, without_calculation_chain
+from .splice import (
+    FORMULAS,
+    packed,
+    recalculating,
+    revalued,
+    with_merges,
+    with_texts,
+    without_calculation_chain,
+)  # fmt: skip
 from .table_columns import tables_of, with_columns
 
 _MAPPED = {
@@ -378,7 +386,30 @@ def _tail(xml: bytes, both: Both) -> bytes:
 
     xml = re.sub(rb"<(?:\w+:)?(row|col)Breaks\b.*?</(?:\w+:)?\1Breaks>", breaks, xml, flags=re.DOTALL)
     sqref = with_texts(xml, b"sqref", lambda text: _references(text, both))
-    return _attributes(sqref, both)
+    merged = dict.fromkeys(re.findall(rb'<(?:\w+:)?mergeCell\b[^>]*?ref="([^"]+)"', xml))
+    return with_merges(_attributes(sqref, both), lambda _: _merges([*merged], both))
+
+
+def _merges(references: Sequence[bytes], both: Both) -> Iterator[bytes]:
+    """The merged cells where they go: none in rows or columns that are removed; those that stand in two
+    rows on end, or columns, stand in the copies between, too."""
+    areas = {area[1] for one in references if (area := parse_area(one.decode()))}
+    for top, left, bottom, right in sorted(areas):
+        gone = {*range(top, bottom + 1)} <= both.rows.removed
+        if gone or {*range(left, right + 1)} <= both.columns.removed:
+            continue
+        text = f"{address(top, left)}:{address(bottom, right)}"
+        yield reference_moved(text, both, grows=True).encode()
+        rows = both.rows.inserted.get(top, 0) if (top + 1, left, bottom + 1, right) in areas else 0
+        columns = (
+            both.columns.inserted.get(left, 0) if (top, left + 1, bottom, right + 1) in areas else 0
+        )
+        (top, bottom), (left, right) = both.rows.span(top, bottom), both.columns.span(left, right)
+        for down, across in [(n, 0) for n in range(1, rows + 1)] + [
+            (0, n) for n in range(1, columns + 1)
+        ]:
+            first, last = address(top + down, left + across), address(bottom + down, right + across)
+            yield f"{first}:{last}".encode()
 
 
 def _table(xml: bytes, both: Both) -> bytes:

@@ -10,7 +10,7 @@ from attn_xl.spreadsheets.addresses import Corners, address, parse_area
 from attn_xl.spreadsheets.drawn import ROW, DrawnBook, DrawnSheet, attribute, data_of
 
 from .moved import formula_in
-from .splice import Filled, FilledCells, packed, spliced
+from .splice import Filled, FilledCells, packed, spliced, with_merges
 
 _COL = re.compile(rb"<((?:\w+:)?)col\b[^>]*>")
 
@@ -114,12 +114,4 @@ def _rules(tail: bytes, area: Corners, step: tuple[int, int]) -> bytes:
         return found[1] + b" ".join([found[2], *more]) + b'"'
 
     tail = re.sub(rb'(<(?:\w+:)?conditionalFormatting\b[^>]*?\ssqref=")([^"]*)"', format_, tail)
-    merges = re.search(rb"<((?:\w+:)?)mergeCells\b[^>]*>(.*?)</(?:\w+:)?mergeCells>", tail, re.DOTALL)
-    if merges:
-        references = re.findall(rb'ref="([^"]+)"', merges[2])
-        references += [new for one in references if (new := shifted(one))]
-        tags = b"".join(b'<%bmergeCell ref="%b"/>' % (merges[1], one) for one in references)
-        p = merges[1]
-        whole = b'<%bmergeCells count="%d">%b</%bmergeCells>' % (p, len(references), tags, p)
-        tail = tail[: merges.start()] + whole + tail[merges.end() :]
-    return tail
+    return with_merges(tail, lambda all_: [*all_, *(new for one in all_ if (new := shifted(one)))])

@@ -7,7 +7,7 @@ import io
 import re
 import zipfile
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from html import unescape
 from itertools import groupby
@@ -23,6 +23,7 @@ from attn_xl.spreadsheets.ooxml import Package
 from .rows import RowPattern, escaped, spreadsheet_text
 
 _CALC = re.compile(rb"<((?:\w+:)?)calcPr\b([^>]*?)/?>")
+_MERGES = re.compile(rb"<((?:\w+:)?)mergeCells\b[^>]*>(.*?)</(?:\w+:)?mergeCells>", re.DOTALL)
 _FORMULA = re.compile(rb"<((?:\w+:)?)f[\s/>]")
 _VALUE = re.compile(rb"<(?:\w+:)?v\s*/>|<((?:\w+:)?v)>[^<]*</\1>")
 FORMULAS = rb"(?:f|formula[12]?|calculatedColumnFormula|totalsRowFormula)"
@@ -140,6 +141,17 @@ def with_texts(xml: bytes, tag: bytes, change: Callable[[str], str]) -> bytes:
         return found[0] if new == text else found[1] + escaped(new).encode() + found[3]
 
     return re.sub(rb"(<(?:\w+:)?%b\b[^>]*(?<!/)>)([^<]*)(</)" % tag, one, xml)
+
+
+def with_merges(xml: bytes, change: Callable[[list[bytes]], Iterable[bytes]]) -> bytes:
+    """The XML of a sheet with other merged cells."""
+    found = _MERGES.search(xml)
+    if found is None:
+        return xml
+    p, references = found[1], [*change(re.findall(rb'ref="([^"]+)"', found[2]))]
+    tags = b"".join(b'<%bmergeCell ref="%b"/>' % (p, one) for one in references)
+    whole = b'<%bmergeCells count="%d">%b</%bmergeCells>' % (p, len(references), tags, p)
+    return xml[: found.start()] + whole * bool(references) + xml[found.end() :]
 
 
 def without_calculation_chain(
