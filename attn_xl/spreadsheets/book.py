@@ -12,6 +12,7 @@ from attn_xl.errors import CallError, InputError
 from attn_xl.records import record
 
 from .addresses import MAX_COLUMNS, MAX_ROWS, address, split_address
+from .formulas import FormulaBook, formulas_in
 from .metadata import Marks
 from .numerals import NOT_STORED, OLE, ErrorValue, Grid, values
 from .ooxml import DAMAGED, content_of, unpacked
@@ -58,6 +59,14 @@ class Book:
     remarks: tuple[str, ...] = ()
     hides_formulas: bool = False
     kept: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def written(self) -> FormulaBook | None:
+        """Its formulas; None if they cannot be read."""
+        if "written" not in self.kept:
+            self.kept["written"] = formulas_in(self.marks.content)
+        found: FormulaBook | None = self.kept["written"]
+        return found
 
     @property
     def lacks_values(self) -> bool:

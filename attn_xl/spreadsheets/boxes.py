@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
+
+from .addresses import Corners
 
 Box = tuple[int, int, int, int]
 """First row, first column, last row, last column, from 0."""
@@ -45,6 +47,15 @@ def boxes(cells: np.ndarray, diagonal: bool = True) -> list[Box]:
     return [
         (box[0], box[1], box[2], box[3]) for i, box in enumerate(found) if parent[i] == i
     ]  # fmt: skip
+
+
+def rectangles(cells: Collection[tuple[int, int]]) -> list[Corners]:
+    """The rectangles around neighbouring cells: first row, first column, rows, columns."""
+    places = np.array([(0, 0), *cells])
+    filled = np.zeros(places.max(axis=0) + 1, bool)
+    filled[tuple(places[1:].T)] = True
+    found = sorted(boxes(filled, diagonal=False))
+    return [(top, left, end - top + 1, last - left + 1) for top, left, end, last in found]
 
 
 def _grown(a: Sequence[int], b: Sequence[int]) -> list[int]:

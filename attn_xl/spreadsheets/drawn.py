@@ -6,7 +6,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Collection, Iterator, Set
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import product
@@ -14,14 +14,12 @@ from pathlib import Path
 from typing import Any
 from xml.parsers.expat import ExpatError
 
-import numpy as np
-
 from attn_xl.errors import InputError
 from attn_xl.settings import LABELS, SETTINGS
 
 from .addresses import Corners, address, parse_area, split_address
 from .book import Book, book_of
-from .boxes import boxes
+from .boxes import rectangles
 from .formulas import Formula, References, formulas_in
 from .ooxml import DAMAGED, Malformed, Package, content_of, damaged, parse, tag_of
 
@@ -180,15 +178,6 @@ def _look_at(sheet: DrawnSheet, xml: bytes, framed: frozenset[int], package: Pac
     protected = re.search(rb"<(?:\w+:)?sheetProtection\b([^>]*)>", xml[end:])
     if protected and attribute(protected[1], b"sheet") in (b"1", b"true"):
         sheet.closed.append(((1, 1, 1 << 20, 1 << 14), "a protected sheet"))
-
-
-def rectangles(cells: Collection[tuple[int, int]]) -> list[Corners]:
-    """The rectangles around neighbouring cells: first row, first column, rows, columns."""
-    places = np.array([(0, 0), *cells])
-    filled = np.zeros(places.max(axis=0) + 1, bool)
-    filled[tuple(places[1:].T)] = True
-    found = sorted(boxes(filled, diagonal=False))
-    return [(top, left, end - top + 1, last - left + 1) for top, left, end, last in found]
 
 
 def _enclosed(cells: Set[tuple[int, int]]) -> Iterator[tuple[int, int]]:

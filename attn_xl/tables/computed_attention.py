@@ -16,7 +16,7 @@ from attn_xl.errors import InputError
 from attn_xl.records import record
 from attn_xl.spreadsheets.addresses import Place
 from attn_xl.spreadsheets.book import Book
-from attn_xl.spreadsheets.formulas import References, formulas_in
+from attn_xl.spreadsheets.formulas import References
 from attn_xl.text import count, listed
 
 from .computed import (
@@ -134,7 +134,7 @@ def read_attention(
 
 
 def _read(book: Book, tables: Tables) -> Computed:
-    written = formulas_in(book.marks.content)
+    written = book.written
     if not 1 < sum(map(len, tables.values())) <= (MOST_TABLES if written else MOST_UNREAD):
         return Computed()
     references = References(written) if written else None

@@ -7,7 +7,6 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product as every
 
 import numpy as np
 
@@ -15,11 +14,13 @@ from attn_xl.errors import CallError, InputError, nearest
 from attn_xl.records import record
 from attn_xl.spreadsheets.addresses import Place, address, parse_area
 from attn_xl.spreadsheets.book import Book
-from attn_xl.spreadsheets.boxes import Box, Places
+from attn_xl.spreadsheets.boxes import Box, Places, rectangles
 from attn_xl.spreadsheets.metadata import Area, CellSet
+from attn_xl.spreadsheets.numerals import ErrorValue
+from attn_xl.spreadsheets.sums import NEAR, sums_in
 from attn_xl.text import clean, listed, shortened
 
-from .labels import LabelsOnlyError, Table, described, numbers_in, read_region
+from .labels import LabelsOnlyError, described, numbers_in, read_region
 from .names import is_matrix_name, weight_label, weight_name
 from .pytorch import is_title_of_parameter, may_be_cut, parameter_of, whole_name
 from .regions import Grid, Region, find_regions
@@ -215,13 +216,40 @@ def every_table(book: Book, original: str, plain: str) -> tuple[list[str], Place
     surveys of a book."""
     key = "tables", original
     if key not in book.kept:
-        grid, formulas = book.grids[original], book.marks.formulas(original)
+        formulas, (grid, sums) = book.marks.formulas(original), _without_sums(book, original)
         regions = find_regions(grid, _is_matrix_name, f"{book.path}, sheet {plain!r}")
-        tables = [f for r in regions if (f := _found(book, grid, r, plain, formulas)) is not None]
+        tables = [f for r in regions if (f := _found(book, grid, r, plain, formulas, sums)) is not None]
         titles = [clean(region.title) for region in regions]
         book.kept[key] = titles, Places([region.crop for region in regions]), tables
     titles, crops, tables = book.kept[key]
     return titles, crops, tables
+
+
+def _without_sums(book: Book, sheet: str) -> tuple[Grid, list[tuple[Place, str]]]:
+    """The cells of a sheet without sums of numbers beside them, and their places with their labels."""
+    grid = book.grids[sheet]
+    written = book.written if book.marks.formulas(sheet) else None
+
+    def text(row: int, column: int) -> str:
+        value = (
+            grid[row - 1][column - 1]
+            if 0 < row <= len(grid) and 0 < column <= len(grid[row - 1])
+            else ""
+        )
+        return value.strip() if isinstance(value, str) and not isinstance(value, ErrorValue) else ""
+
+    cells = sums_in(written.sheets.get(sheet, {}), lambda at: bool(text(*at))) if written else set()
+    if not cells:
+        return grid, []
+    grid, found = [[*row] for row in grid], []
+    for box in rectangles(cells):
+        place = Place(sheet, *box)
+        row, column = place.row - (place.rows > 1), place.column - (place.rows == 1)
+        found.append((place, text(row, column)))
+        for at in (*place.cells(), (row, column) if found[-1][1] else (place.row, place.column)):
+            if at[1] <= len(grid[at[0] - 1]):
+                grid[at[0] - 1][at[1] - 1] = ""
+    return grid, found
 
 
 def _named_tables(
@@ -419,8 +447,9 @@ def _largest_around(regions: Sequence[Region]) -> Region | None:
 
 
 def _found(
-    book: Book, grid: Grid, region: Region, sheet: str, formulas: CellSet | None
-) -> Found | None:
+    book: Book, grid: Grid, region: Region, sheet: str, formulas: CellSet | None,
+    sums: Sequence[tuple[Place, str]] = (),
+) -> Found | None:  # fmt: skip
     """Convert a region to a Found record; None if it contains only labels."""
     top, left, bottom, right = region.box
     numbers = f"{address(top + 1, left + 1)}:{address(bottom + 1, right + 1)}"
@@ -443,8 +472,10 @@ def _found(
         )
     if len(region.below) > MOST_NOTES:
         notes.append(f"so are {len(region.below) - MOST_NOTES} more below it")
-    if table is not None and formulas is not None:
-        notes += _sums(table, formulas)
+    for place, label in sums:
+        if _sums_up(place, region.box):
+            called = f", {label!r}," if label else ""
+            notes.append(f"{place.range}{called} sums up its numbers and is left out")
     shape = table.shape if table is not None else (bottom - top + 1, right - left + 1)
     if table is not None:
         first, last = (
@@ -474,33 +505,11 @@ def _found(
     )
 
 
-def _sums(table: Table, formulas: CellSet) -> Iterator[str]:
-    """Notes about last rows and columns that alone consist of formulas, as sums and means do."""
-    rows, columns = table.shape
-    computed = np.zeros(table.shape, dtype=bool)
-    if table.values.size < len(formulas):
-        for r, c in every(range(rows), range(columns)):
-            computed[r, c] = (table.row + r, table.column + c) in formulas
-    else:
-        for row, column in formulas:
-            r, c = row - table.row, column - table.column
-            if 0 <= r < rows and 0 <= c < columns:
-                computed[r, c] = True
-    if computed.all() or not computed.any():
-        return
-    for what, grid, labels in (("row", computed, table.rows), ("column", computed.T, table.columns)):
-        whole: np.ndarray = np.all(grid, axis=1)
-        given = len(labels) - int(whole[::-1].cumprod().sum())
-        if not 0 < given < len(labels) or whole[:given].any():
-            continue
-        names = listed([*map(repr, labels[given:])])
-        yield (
-            f"its last {what}, {names}, is computed by formulas and read like the others; give a "
-            "--range without it to leave it out"
-            if given == len(labels) - 1
-            else f"its last {what}s, {names}, are computed by formulas and read like the others; "
-            "give a --range without them to leave them out"
-        )
+def _sums_up(place: Place, box: Box) -> bool:
+    """Whether sums stand shortly after numbers, beside or below them."""
+    top, left, bottom, right = (edge + 1 for edge in box)
+    beside = top <= place.row <= bottom and 0 < place.column - right <= NEAR
+    return beside or (left <= place.column <= right and 0 < place.row - bottom <= NEAR)
 
 
 def _named(f: Found, book: Book, original: str, plain: str) -> Found:

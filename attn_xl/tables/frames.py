@@ -14,10 +14,12 @@ import numpy as np
 
 from attn_xl.errors import InputError
 from attn_xl.records import record
-from attn_xl.spreadsheets.addresses import Place, address, letters, place_of, quoted
-from attn_xl.spreadsheets.drawn import DrawnSheet, rectangles
-from attn_xl.spreadsheets.formulas import Formula, references, relative
+from attn_xl.spreadsheets.addresses import Place, address, place_of, quoted
+from attn_xl.spreadsheets.boxes import rectangles
+from attn_xl.spreadsheets.drawn import DrawnSheet
+from attn_xl.spreadsheets.formulas import references
 from attn_xl.spreadsheets.numerals import NOT_STORED, ErrorValue, as_text, is_number
+from attn_xl.spreadsheets.sums import sums_in
 from attn_xl.text import clean
 
 from .labels import Table
@@ -33,8 +35,6 @@ WIDEST = 5
 """Columns between a title and the numbers beside it, at most."""
 OUTRIGHT = 1000
 """The evidence of a tag or a defined name."""
-NEAR = 4
-"""Cells between numbers and a sum of them, at most."""
 BESIDE = 10
 """The distance of a title to the right of its numbers, which is the weakest place for one."""
 ELSEWHERE = 10_000
@@ -115,7 +115,7 @@ class Page:
             else:
                 self.numbers.add(place)
         self.numbers |= sheet.formulas.keys() - sheet.values.keys()
-        self.sums = {place for place in sheet.formulas if self._is_sum(place)}
+        self.sums = sums_in(sheet.formulas, lambda at: isinstance(sheet.values.get(at), str))
         self.numbers -= self.sums
         for kind, places in ((2, self.numbers), (4, self.sums)):
             for place in places:
@@ -194,39 +194,6 @@ class Page:
         found = references(formula, cell) if formula else ()
         return [place_of(self.sheet.name, *area) for sheet, area in found if not sheet]
 
-    def _is_sum(self, cell: tuple[int, int]) -> bool:
-        """Whether the formula in a cell belongs to a column of like ones that sum up the numbers before
-        them in their rows, or to a row of such ones."""
-        formulas = self.sheet.formulas
-        (row, column), own = cell, formulas[cell]
-        for down, across in ((0, 1), (1, 0)):
-            if own.text.count(str(own.row) if across else letters(own.column)) < 2:
-                continue  # most formulas read nothing beside them
-            sides = [formulas.get((row + n * down, column + n * across)) for n in (-1, 1)]
-            along = [formulas.get((row + n * across, column + n * down)) for n in (-1, 1)]
-            if own.array or not any(along) or _are_one(own, *sides):
-                continue
-            text = relative(own)
-            like = [any(one and relative(one) == text for one in some) for some in (sides, along)]
-            if like == [False, True] and self._adds_up(cell, across):
-                return True
-        return False
-
-    def _adds_up(self, cell: tuple[int, int], across: int) -> bool:
-        """Whether a formula reads numbers shortly before it in its row, or column, and nowhere else."""
-        read, others = set[tuple[int, int]](), set[tuple[int, int]]()
-        gap = NEAR + 1
-        for area in self.read_by(cell):
-            cells = {at for at in area.cells() if not isinstance(self.sheet.values.get(at), str)}
-            aside = area.columns if not across else area.rows
-            at, end = (area.row, area.last_column) if across else (area.column, area.last_row)
-            if (aside, at) == (1, cell[1 - across]) and end < cell[across]:
-                read |= cells
-                gap = min(gap, cell[across] - end)
-            elif len(cells) > 1:
-                others |= cells
-        return gap <= NEAR and len(read) > 1 and not others
-
     @cached_property
     def labelled(self) -> list[Box]:
         """The rectangles between a row and a column of labels, from the first cell with both."""
@@ -253,11 +220,6 @@ class Page:
         """The rectangles of neighbouring blank cells with a border or a fill, if these fill them."""
         blank = self.sheet.framed - self.sheet.values.keys() - self.sheet.formulas.keys()
         return [one for one in rectangles(blank) if self.framed(*one) == one[2] * one[3]]
-
-
-def _are_one(formula: Formula, before: Formula | None, after: Formula | None) -> bool:
-    """Whether formulas on both sides begin alike, as in the middle of a matrix."""
-    return bool(before and after and formula.text[:4] in (before.text[:4], after.text[:4]))
 
 
 @dataclass

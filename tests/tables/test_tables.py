@@ -69,16 +69,20 @@ def test_text_that_touches_the_last_row_is_a_note_and_that_is_said(make: Make) -
         read_tables(make({"pets": [*GOOD, ["owl", 7]]}))
 
 
-def test_a_row_of_sums_is_read_and_that_is_said(make: Make) -> None:
+def test_sums_are_left_out_and_that_is_said(make: Make) -> None:
     mean = ["Mean", "==AVERAGE(B2:B3)", "==AVERAGE(C2:C3)"]
     tables = read_tables(make({"pets": [*GOOD, mean]}))
-    assert tables.sentences["pets"].rows == ("cat", "dog", "Mean")
-    assert tables.remarks == (
-        "pets!A1:C4: its last row, 'Mean', is computed by formulas and read like the others; give "
-        "a --range without it to leave it out.",
-    )
+    assert tables.sentences["pets"].rows == ("cat", "dog")
+    assert tables.remarks == ("pets!A1:C3: B4:C4, 'Mean', sums up its numbers and is left out.",)
     sums = [["", "a", "b", "Sum"], ["cat", 1.5, 2, "==B2+C2"], ["dog", 3, 4, "==B3+C3"]]
-    assert "its last column, 'Sum', is" in read_tables(make({"s": sums})).remarks[0]
+    path = make({"s": sums})
+    tables = read_tables(path)
+    assert tables.sentences["s"].columns == ("a", "b")
+    assert tables.remarks == ("s!A1:C3: D2:D3, 'Sum', sums up its numbers and is left out.",)
+    assert read_tables(path, range=["s!A1:D3"]).sentences["s"].columns == ("a", "b", "Sum")
+    checks = [["", "a", "b"], ["cat", 1.5, 2, '==IF(SUM(B2:C2)>5,"ok","!")']]
+    checks.append(["dog", 3, 4, '==IF(SUM(B3:C3)>5,"ok","!")'])
+    assert read_tables(make({"s": checks})).sentences["s"].shape == (2, 2)
     halves = [GOOD[0], *([word, "==1/2", "==1/2"] for word in ("cat", "dog"))]
     assert read_tables(make({"s": halves})).remarks == ()
     assert read_tables(make({"s": [*GOOD, ["owl", "==1/2", 1]]})).remarks == ()
