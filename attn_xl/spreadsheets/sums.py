@@ -14,15 +14,14 @@ Cell = tuple[int, int]
 Formulas = Mapping[Cell, Formula]
 
 
-def sums_in(formulas: Formulas, is_text: Callable[[Cell], bool]) -> set[Cell]:
-    """The cells of a sheet that hold sums.
+def sums_in(formulas: Formulas, is_text: Callable[[Cell], bool]) -> dict[Cell, int]:
+    """The cells of a sheet that hold sums: 1 in a column of them, which sum up rows; 0 in a row.
 
     Args:
         is_text: whether a cell holds a text.
     """
-    return {
-        cell for cell in formulas if any(_is_sum(formulas, cell, across, is_text) for across in (1, 0))
-    }
+    found = ((cell, n) for cell in formulas for n in (0, 1) if _is_sum(formulas, cell, n, is_text))
+    return dict(found)
 
 
 def _is_sum(formulas: Formulas, cell: Cell, across: int, is_text: Callable[[Cell], bool]) -> bool:

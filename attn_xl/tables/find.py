@@ -231,25 +231,26 @@ def _without_sums(book: Book, sheet: str) -> tuple[Grid, list[tuple[Place, str]]
     written = book.written if book.marks.formulas(sheet) else None
 
     def text(row: int, column: int) -> str:
-        value = (
-            grid[row - 1][column - 1]
-            if 0 < row <= len(grid) and 0 < column <= len(grid[row - 1])
-            else ""
-        )
+        line = grid[row - 1] if 0 < row <= len(grid) else []
+        value = line[column - 1] if 0 < column <= len(line) else ""
         return value.strip() if isinstance(value, str) and not isinstance(value, ErrorValue) else ""
 
-    cells = sums_in(written.sheets.get(sheet, {}), lambda at: bool(text(*at))) if written else set()
+    cells = sums_in(written.sheets.get(sheet, {}), lambda at: bool(text(*at))) if written else {}
     if not cells:
         return grid, []
-    grid, found = [[*row] for row in grid], []
-    for box in rectangles(cells):
-        place = Place(sheet, *box)
-        row, column = place.row - (place.rows > 1), place.column - (place.rows == 1)
-        found.append((place, text(row, column)))
-        for at in (*place.cells(), (row, column) if found[-1][1] else (place.row, place.column)):
-            if at[1] <= len(grid[at[0] - 1]):
-                grid[at[0] - 1][at[1] - 1] = ""
-    return grid, found
+    lines: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for cell, across in cells.items():
+        lines.setdefault((across, cell[across]), []).append(cell)
+    found = []
+    for (across, _), line in lines.items():
+        for place in (Place(sheet, *box) for box in rectangles(line)):
+            head = place.row - across, place.column - (1 - across)
+            label = "" if head in cells else text(*head)
+            found.append((place, label, [*place.cells(), *[head] * bool(label)]))
+    grid = [[*row] for row in grid]
+    for row, column in (cell for *_, blank in found for cell in blank):
+        grid[row - 1][column - 1 : column] = [""] * (column <= len(grid[row - 1]))
+    return grid, [(place, label) for place, label, _ in found]
 
 
 def _named_tables(

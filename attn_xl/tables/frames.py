@@ -115,7 +115,7 @@ class Page:
             else:
                 self.numbers.add(place)
         self.numbers |= sheet.formulas.keys() - sheet.values.keys()
-        self.sums = sums_in(sheet.formulas, lambda at: isinstance(sheet.values.get(at), str))
+        self.sums = {*sums_in(sheet.formulas, lambda at: isinstance(sheet.values.get(at), str))}
         self.numbers -= self.sums
         for kind, places in ((2, self.numbers), (4, self.sums)):
             for place in places:

@@ -83,6 +83,11 @@ def test_sums_are_left_out_and_that_is_said(make: Make) -> None:
     checks = [["", "a", "b"], ["cat", 1.5, 2, '==IF(SUM(B2:C2)>5,"ok","!")']]
     checks.append(["dog", 3, 4, '==IF(SUM(B3:C3)>5,"ok","!")'])
     assert read_tables(make({"s": checks})).sentences["s"].shape == (2, 2)
+    totals = [["", "a", "b", "Sum", "Max"]]
+    totals += [[w, n, n + 1, f"==B{n}+C{n}", f"==MAX(B{n}:C{n})"] for n, w in enumerate(("x", "y"), 2)]
+    totals.append(["Total", *(f"==SUM({c}2:{c}3)" for c in "BCDE")])
+    found = read_tables(make({"s": totals}))
+    assert (found.sentences["s"].values.tolist(), len(found.remarks)) == ([[2, 3], [3, 4]], 3)
     halves = [GOOD[0], *([word, "==1/2", "==1/2"] for word in ("cat", "dog"))]
     assert read_tables(make({"s": halves})).remarks == ()
     assert read_tables(make({"s": [*GOOD, ["owl", "==1/2", 1]]})).remarks == ()
