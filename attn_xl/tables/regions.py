@@ -306,15 +306,18 @@ class _Sheet:
         apart = not labels and bottom > top and self._parts(top, bottom, left - 1)
         first = left - 1 if labels or apart else left
         last = self._right(top, bottom, right, own)
-        up = self._up(top, first, last, own)
-        down, end = self._down(bottom, first, left, last, own)
-        found = self._titled((top, left, bottom, right), (up, first, down, last), side_title)
+        words, aside = left - 2 if apart else first, ()  # type: int, tuple[str, ...]
         if labels and header and bottom > top:
-            found = self._beside(found, top, bottom, first)
-        elif apart:
-            found = replace(found, words_at=left - 2)
+            words, aside = self._words(top, bottom, first)
+        start = min(words, first)
+        up = self._up(top, start, last, own)
+        down, end = self._down(bottom, first, left, last, own)
+        found = self._titled((top, left, bottom, right), (up, start, down, last), side_title)
         notes = tuple((r, self.text(r, first)) for r in range(down + 1, end + 1))
-        return replace(found, below=notes)
+        crop = (found.crop[0], first, *found.crop[2:])
+        return replace(
+            found, crop=crop, below=notes, words_at=words if start < first else None, aside=aside
+        )
 
     def _parts(self, top: int, bottom: int, column: int) -> bool:
         """Whether an empty column stands between words, which no numbers precede, and numbers."""
@@ -322,9 +325,9 @@ class _Sheet:
         texts, before = self._is_text(top, bottom, column - 1), self.owner[rows, : max(column - 1, 0)]
         return texts and not self.cells[rows, column].any() and not before[:, -1:].any()
 
-    def _beside(self, region: Region, top: int, bottom: int, nearest: int) -> Region:
-        """The region of a table with several columns of texts: the words are in that headed `word`, or
-        else nearest to the numbers."""
+    def _words(self, top: int, bottom: int, nearest: int) -> tuple[int, tuple[str, ...]]:
+        """The column of the words, of several with texts, and remarks on the others: it is that headed
+        `word`, or else nearest to the numbers."""
         columns = [nearest]
         while self._is_text(top, bottom, columns[-1] - 1) and self.text(top - 1, columns[-1] - 1):
             columns.append(columns[-1] - 1)
@@ -338,7 +341,7 @@ class _Sheet:
         ]
         if (top, columns[-1] - 1) in self.counts:
             notes.append(f"column {letters(columns[-1])} numbers the words and is left out")
-        return replace(region, words_at=None if words == nearest else words, aside=tuple(notes))
+        return words, tuple(notes)
 
     def _continues(self, row: int, column: int, own: int) -> bool:
         kind = self.kind(row, column)

@@ -179,6 +179,14 @@ def test_a_column_that_describes_the_words_is_left_out(
     assert any(remark in one for one in tables.remarks)
 
 
+def test_titles_stand_over_words_that_others_part_from_the_numbers(make: Make) -> None:
+    heads, row = ["word", "kind", "d1", "d2"], ["noun", 1, 2]
+    rows = [["Input", "", "", "", "", "Input"], [*heads, "", *heads]]
+    rows += [[f"a{n}", *row, "", f"b{n}", *row] for n in (1, 2)]
+    found = read_tables(make({"s": rows})).sentences.values()
+    assert [one.rows for one in found] == [("a1", "a2"), ("b1", "b2")]
+
+
 def test_an_empty_column_may_part_the_words_from_the_numbers(make: Make) -> None:
     rows = [["", "", "d1", "d2", "", "", "", "k1"], ["cat", "", 1, 2, "", "note", "", 5]]
     rows.append(["dog", "", 3, 4, "", "this", "", 6])
