@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TextIO, TypeVar
 
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -39,13 +40,27 @@ def console(file: TextIO | None = None, **options: Any) -> Console:
     return _InertConsole(file=file or sys.stdout, highlight=False, **options)
 
 
-def tracked(tasks: Sequence[Task], what: str) -> Iterator[Task]:
-    """The tasks one after the other, with a progress bar if stderr is a terminal."""
+@contextmanager
+def progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
+    """A function to call with what is done and the total; None if stderr is not a terminal."""
+    terminal = console(sys.stderr)
+    if not terminal.is_terminal:
+        yield None
+        return
     from rich.progress import Progress
 
-    terminal = console(sys.stderr)
-    with Progress(console=terminal, transient=True, disable=not terminal.is_terminal) as progress:
-        yield from progress.track(tasks, description=what)
+    with Progress(console=terminal, transient=True) as bar:
+        task = bar.add_task(what)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def tracked(tasks: Sequence[Task], what: str) -> Iterator[Task]:
+    """The tasks one after the other, with a progress bar if stderr is a terminal."""
+    with progress_bar(what) as progress:
+        for done, task in enumerate(tasks, 1):
+            yield task
+            if progress:
+                progress(done, len(tasks))
 
 
 def print_unpadded(where: Console, what: Iterable[RenderableType]) -> None:

@@ -24,7 +24,6 @@ from .options import (
     read_file_tables,
     with_settings,
 )
-from .progress import progress_bar
 
 
 @with_settings(
@@ -59,6 +58,7 @@ def learn(
         raise CallError(f"--weights-out: {path} is the workbook of the run. Name another file.")
     options = {**options, "controls": not plain, "train": " ".join(train) if train else None}
     Settings.check_call(options)
+    from attn_xl.console import progress_bar
     from attn_xl.models.learning import followed_by, losses, not_learned, trained
     from attn_xl.workbook.templates import find_template
     from attn_xl.workbook.write import check_sizes, write_workbook

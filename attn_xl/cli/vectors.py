@@ -14,7 +14,6 @@ from attn_xl.text import listed, say
 
 from .commands import WORDS
 from .options import Force
-from .progress import progress_bar
 
 if TYPE_CHECKING:
     from attn_xl.tables.survey import Table
@@ -64,6 +63,7 @@ def vectors(
     if pca is not None and pca < 1:
         raise CallError(f"--pca is {pca}; it takes a whole number of at least 1.")
     _check_output(file, output, force)
+    from attn_xl.console import progress_bar
     from attn_xl.tables.vectors import read_vectors, split_words
 
     sentences = [text.split() for text in sentence] if sentence else [split_words(file, words or ())]

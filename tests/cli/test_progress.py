@@ -16,15 +16,18 @@ from attn_xl.models.learning import followed_by
 
 
 def learn(folder: Path, stderr: int) -> bytes:
-    """What a short run of learning prints on stderr, if that is piped; the bar comes at once."""
-    call = ["learn", str(SAMPLES / "learning.xlsx"), "--steps", "40", "--live", "3"]
-    call += ["-o", str(folder / "run.xlsx"), "--force"]
-    program = (
-        "import attn_xl.cli.progress as p; p.BAR_DELAY = -1\n"
-        f"from attn_xl.cli.main import main; main({call!r})"
-    )
+    """What a short run of learning prints on stderr, if that is piped."""
+    command = [
+        sys.executable,
+        "-m",
+        "attn_xl",
+        "learn",
+        str(SAMPLES / "learning.xlsx"),
+        "--steps",
+        "40",
+    ]
+    command += ["--live", "3", "-o", str(folder / "run.xlsx"), "--force"]
     environment = {**os.environ, "TERM": "xterm", "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", program]
     run = subprocess.run(command, stderr=stderr, stdout=subprocess.PIPE, check=True, env=environment)
     return run.stdout + (run.stderr or b"")
 
