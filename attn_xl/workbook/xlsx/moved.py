@@ -141,9 +141,11 @@ def moved(drawn: DrawnBook, moves: Mapping[str, Both]) -> bytes:
             new = with_texts(new, FORMULAS, lambda text: formula_moved(text, name, by_folded))
             return xml if new == plain and name not in moves else new
 
-        edit(part, formulas)
-        for _, table in tables_of(package, part):
-            edit(table, formulas)
+        try:
+            for one in (part, *(table for _, table in tables_of(package, part))):
+                edit(one, formulas)
+        except InputError as error:
+            raise InputError(f"{drawn.path}, sheet {name!r}: {error}") from None
     for sheet in drawn.sheets:
         if sheet.name in moves:
             _check(drawn, sheet, moves[sheet.name])
