@@ -1119,13 +1119,15 @@ def test_what_reads_a_filled_cell_has_no_value_of_before(tmp_path: Path) -> None
     sheet.block(12, 2, "Scores", PETS, PETS)
     sheet.block(22, 2, "Scaled", PETS, PETS, lambda i, j: f"={chr(67 + j)}{14 + i}/SQRT(3)")
     made.active["J24"], made.active["J25"] = "=SUM(C24:G24)", "=SUM(C4:E4)"
+    made.active["J14"], made.active["J15"] = "=AVERAGE($C14:$G14)", "=MAX(C14:C18)-1"
     path = saved(made, tmp_path / "own.xlsx")
     book, out = fill_file(path, {}), tmp_path / "out.xlsx"
     out.write_bytes(book.content)
-    assert book.report()[0].startswith("Sheet!C24, D24, E24 and 23 more: computed when")
+    assert book.report()[0].startswith("Sheet!J15, C24, D24 and 24 more: computed when")
     values = read_drawn(out).sheets[0].values
     assert values[25, 10] == pytest.approx(X[0].sum())  # it reads nothing that was blank
-    assert all(values[cell] == NOT_STORED for cell in [(24, 3), (24, 10)])
+    assert values[14, 10] == pytest.approx((X @ X[0]).mean())  # as simple a formula is computed
+    assert all(values[cell] == NOT_STORED for cell in [(15, 10), (24, 3), (24, 10)])
     changed = openpyxl.load_workbook(path)
     changed.active["C24"] = "=C14/SQRT(COLUMNS(C4:E8))"  # the formula that stands there otherwise
     changed.save(path)
