@@ -21,7 +21,7 @@ from .addresses import Corners, address, parse_area, split_address
 from .book import Book, book_of
 from .boxes import rectangles
 from .formulas import Formula, References, formulas_in
-from .ooxml import DAMAGED, Malformed, Package, content_of, damaged, parse, tag_of
+from .ooxml import DAMAGED, Malformed, Package, content_of, damaged, parse
 
 ROW = re.compile(rb"<((?:\w+:)?)row\b([^>]*?)(/>|>(.*?)</(?:\w+:)?row>)", re.DOTALL)
 """A row of a sheet: the prefix of its tags, its attributes, and its cells."""
@@ -163,10 +163,8 @@ def _look_at(sheet: DrawnSheet, xml: bytes, framed: frozenset[int], package: Pac
         if area := parse_area(reference.decode()):
             sheet.merged.append(area[1])
             sheet.closed.append((area[1], "merged cells"))
-    for kind, target in package.relations(sheet.part).values():
-        if kind == "table" and (
-            area := parse_area(tag_of(package.read(target), "table").get("ref", ""))
-        ):
+    for table, _ in package.tables(sheet.part):
+        if area := parse_area(table.get("ref", "")):
             sheet.closed.append((area[1], "a table"))
     for formula in {id(one): one for one in sheet.formulas.values()}.values():
         if formula.rows * formula.columns > 1 or formula.table:

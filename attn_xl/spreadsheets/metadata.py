@@ -12,7 +12,7 @@ from itertools import product as every
 from typing import Any
 
 from .addresses import MAX_COLUMNS, parse_area, split_address
-from .ooxml import UNREADABLE, Package, tag_of
+from .ooxml import UNREADABLE, Package
 
 _FORMULA_CELL = re.compile(
     rb'<(?:\w+:)?c [^>]*?\br="([A-Z]{1,3}\d{1,7})"[^>]*>\s*<(?:\w+:)?f(?:\s[^>]*)?[/>]'
@@ -142,12 +142,9 @@ class Marks:
             if not name.get("name", "_xl").startswith("_xl") and area and area[0] in self.sheets():
                 yield name["name"], (area[0], *area[1])
         for sheet, part in self.sheets().items():
-            for kind, target in self._package.relations(part).values():
-                if kind == "table":
-                    table = tag_of(self._part(target), "table")
-                    area = parse_area(table.get("ref", ""))
-                    if area:
-                        yield table.get("displayName") or table["name"], (sheet, *area[1])
+            for table, _ in self._package.tables(part):
+                if area := parse_area(table.get("ref", "")):
+                    yield table.get("displayName") or table["name"], (sheet, *area[1])
 
     # OpenDocument
 

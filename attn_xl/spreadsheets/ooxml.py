@@ -7,7 +7,7 @@ import posixpath
 import sys
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -72,6 +72,12 @@ class Package:
         if name in self.parts:
             parse(self.read(name), start)
         return relations
+
+    def tables(self, sheet: str) -> Iterator[tuple[Attributes, str]]:
+        """The attributes of each table (Insert > Table) on a sheet, and its part."""
+        for kind, part in self.relations(sheet).values():
+            if kind == "table":
+                yield tag_of(self.read(part), "table"), part
 
     @cached_property
     def main(self) -> str:

@@ -38,7 +38,7 @@ from .splice import (
     with_texts,
     without_calculation_chain,
 )  # fmt: skip
-from .table_columns import tables_of, with_columns
+from .table_columns import with_columns
 
 _MAPPED = {
     "drawing", "comments", "vmlDrawing", "threadedComment", "hyperlink", "printerSettings", "table",
@@ -142,7 +142,7 @@ def moved(drawn: DrawnBook, moves: Mapping[str, Both]) -> bytes:
             return xml if new == plain and name not in moves else new
 
         try:
-            for one in (part, *(table for _, table in tables_of(package, part))):
+            for one in (part, *(table for _, table in package.tables(part))):
                 edit(one, formulas)
         except InputError as error:
             raise InputError(f"{drawn.path}, sheet {name!r}: {error}") from None

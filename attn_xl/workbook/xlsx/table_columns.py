@@ -4,7 +4,7 @@ cell says, also in formulas (`Words[d2]`)."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape, unescape
 
 from openpyxl.formula import Tokenizer
@@ -12,7 +12,6 @@ from openpyxl.formula import Tokenizer
 from attn_xl.errors import InputError
 from attn_xl.spreadsheets.addresses import parse_area, unique
 from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet, read_drawn
-from attn_xl.spreadsheets.ooxml import Package, tag_of
 
 from .rows import spreadsheet_text
 from .splice import FORMULAS, Filled, FilledCells, packed, with_texts
@@ -24,13 +23,6 @@ _ID = re.compile(rb'<(?:\w+:)?tableColumn\b[^>]*?\sid="(\d+)"')
 _BRACKETED = re.compile(r"\[((?:[^\[\]']|'.)+)\]")
 _ESCAPED = re.compile(r"'(.)")
 _MARK = re.compile(r"(?=['\[\]#@])")
-
-
-def tables_of(package: Package, sheet: str) -> Iterator[tuple[dict[str, str], str]]:
-    """The attributes of each table on a sheet, and its part."""
-    for kind, part in package.relations(sheet).values():
-        if kind == "table":
-            yield tag_of(package.read(part), "table"), part
 
 
 def with_columns(xml: bytes, columns: Sequence[int]) -> bytes:
@@ -60,7 +52,7 @@ def with_header_names(drawn: DrawnBook, cells: dict[str, FilledCells]) -> DrawnB
     changed: dict[str, bytes] = {}
     renamed: dict[str, dict[str, str]] = {}
     for sheet in drawn.sheets:
-        for table, part in tables_of(drawn.package, sheet.part):
+        for table, part in drawn.package.tables(sheet.part):
             xml = drawn.package.read(part)
             names = [unescape(name.decode()) for _, name in _NAME.findall(xml)]
             headers = _headers(drawn, sheet, table, names, cells)
