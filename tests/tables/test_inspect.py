@@ -164,6 +164,7 @@ def test_a_column_that_numbers_the_words_is_left_out(
             ("x2", "y2"),
             "column C, 'kind', is left out; the words are in column B",
         ),
+        (("id", "word", "kind"), ("x2", "y2"), "column A numbers the words and is left out"),
     ],
 )
 def test_a_column_that_describes_the_words_is_left_out(
