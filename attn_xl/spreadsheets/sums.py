@@ -7,9 +7,11 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from statistics import fmean
+from typing import Any
 
 from .addresses import letters, parse_area, place_of
 from .formulas import Formula, references, relative
+from .numerals import is_number
 
 NEAR = 4
 """Cells from a sum to the numbers, at most."""
@@ -21,13 +23,13 @@ Cell = tuple[int, int]
 Formulas = Mapping[Cell, Formula]
 
 
-def sums_in(formulas: Formulas, is_text: Callable[[Cell], bool]) -> dict[Cell, int]:
+def sums_in(formulas: Formulas, value_at: Callable[[Cell], Any]) -> dict[Cell, int]:
     """The cells of a sheet that hold sums: 1 in a column of them, which sum up rows; 0 in a row.
 
     Args:
-        is_text: whether a cell holds a text.
+        value_at: the value of a cell; None or "" of a blank one.
     """
-    found = ((cell, n) for cell in formulas for n in (0, 1) if _is_sum(formulas, cell, n, is_text))
+    found = ((cell, n) for cell in formulas for n in (0, 1) if _is_sum(formulas, cell, n, value_at))
     return dict(found)
 
 
@@ -47,11 +49,13 @@ def total(formula: str, number_at: Callable[[Cell], float | None]) -> float | No
     return float(_TOTALS[found[1]](known)) if len(known) == len(numbers) else None
 
 
-def _is_sum(formulas: Formulas, cell: Cell, across: int, is_text: Callable[[Cell], bool]) -> bool:
+def _is_sum(formulas: Formulas, cell: Cell, across: int, value_at: Callable[[Cell], Any]) -> bool:
     """Whether a cell belongs to a column of sums, or to a row if `across` is 0."""
-    (row, column), own = cell, formulas[cell]
-    if own.array or own.text.count(str(own.row) if across else letters(own.column)) < 2:
+    own, before = formulas[cell], (cell[0] - (1 - across), cell[1] - across)
+    beside_typed = before not in formulas and is_number(value_at(before))
+    if own.array or own.text.count(str(own.row) if across else letters(own.column)) < 2 - beside_typed:
         return False  # most formulas read nothing beside them
+    row, column = cell
     down = 1 - across
     sides = [formulas.get((row + n * down, column + n * across)) for n in (-1, 1)]
     along = [formulas.get((row + n * across, column + n * down)) for n in (-1, 1)]
@@ -59,15 +63,18 @@ def _is_sum(formulas: Formulas, cell: Cell, across: int, is_text: Callable[[Cell
         return False  # in the middle of a matrix
     text = relative(own)
     alike = [any(one and relative(one) == text for one in some) for some in (sides, along)]
-    return alike == [False, True] and _adds_up(own, cell, across, is_text)
+    return alike == [False, True] and _adds_up(own, cell, across, beside_typed, value_at)
 
 
-def _adds_up(formula: Formula, cell: Cell, across: int, is_text: Callable[[Cell], bool]) -> bool:
-    """Whether a formula reads numbers shortly before it in its row, or column, and nowhere else."""
-    read, gap = set[Cell](), NEAR + 1
+def _adds_up(
+    formula: Formula, cell: Cell, across: int, beside_typed: bool, value_at: Callable[[Cell], Any]
+) -> bool:
+    """Whether a formula reads numbers shortly before it in its row, or column, and nowhere else; next
+    to a typed number, it may rank one among those of its column."""
+    read, gap, least = set[Cell](), NEAR + 1, 2
     for sheet, corners in references(formula, cell):
         area = place_of("", *corners)
-        cells = {at for at in area.cells() if not is_text(at)}
+        cells = {at for at in area.cells() if not isinstance(value_at(at) or None, str)}
         thick, at, end = (
             (area.rows, area.row, area.last_column)
             if across
@@ -77,5 +84,11 @@ def _adds_up(formula: Formula, cell: Cell, across: int, is_text: Callable[[Cell]
             read |= cells
             gap = min(gap, cell[across] - end)
         elif len(cells) > 1:
-            return False
-    return gap <= NEAR and len(read) > 1
+            if (
+                sheet
+                or not beside_typed
+                or not (0 <= cell[1 - across] - at < thick and end < cell[across])
+            ):
+                return False
+            least = 1
+    return (beside_typed or gap <= NEAR) and len(read) >= least

@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from attn_xl.spreadsheets.addresses import Place, address, parse_area
 from attn_xl.spreadsheets.book import Book
 from attn_xl.spreadsheets.boxes import Box, Places, rectangles
 from attn_xl.spreadsheets.metadata import Area, CellSet
-from attn_xl.spreadsheets.numerals import ErrorValue
 from attn_xl.spreadsheets.sums import NEAR, sums_in
 from attn_xl.text import clean, listed, shortened
 
@@ -230,12 +230,11 @@ def _without_sums(book: Book, sheet: str) -> tuple[Grid, list[tuple[Place, str]]
     grid = book.grids[sheet]
     written = book.written if book.marks.formulas(sheet) else None
 
-    def text(row: int, column: int) -> str:
-        line = grid[row - 1] if 0 < row <= len(grid) else []
-        value = line[column - 1] if 0 < column <= len(line) else ""
-        return value.strip() if isinstance(value, str) and not isinstance(value, ErrorValue) else ""
+    def value(at: tuple[int, int]) -> Any:
+        line = grid[at[0] - 1] if 0 < at[0] <= len(grid) else []
+        return line[at[1] - 1] if 0 < at[1] <= len(line) else ""
 
-    cells = sums_in(written.sheets.get(sheet, {}), lambda at: bool(text(*at))) if written else {}
+    cells = sums_in(written.sheets.get(sheet, {}), value) if written else {}
     if not cells:
         return grid, []
     lines: dict[tuple[int, int], list[tuple[int, int]]] = {}
@@ -245,7 +244,8 @@ def _without_sums(book: Book, sheet: str) -> tuple[Grid, list[tuple[Place, str]]
     for (across, _), line in lines.items():
         for place in (Place(sheet, *box) for box in rectangles(line)):
             head = place.row - across, place.column - (1 - across)
-            label = "" if head in cells else text(*head)
+            above = value(head)
+            label = above.strip() if isinstance(above, str) and head not in cells else ""
             found.append((place, label, [*place.cells(), *[head] * bool(label)]))
     grid = [[*row] for row in grid]
     for row, column in (cell for *_, blank in found for cell in blank):
@@ -476,7 +476,7 @@ def _found(
     for place, label in sums:
         if _sums_up(place, region.box):
             called = f", {label!r}," if label else ""
-            notes.append(f"{place.range}{called} sums up its numbers and is left out")
+            notes.append(f"{place.range}{called} is computed from its numbers and is left out")
     shape = table.shape if table is not None else (bottom - top + 1, right - left + 1)
     if table is not None:
         first, last = (

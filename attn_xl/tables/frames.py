@@ -109,13 +109,13 @@ class Page:
         kinds = np.zeros((5, self.rows + 1, self.columns + 1), np.int32)
         self.numbers: set[tuple[int, int]] = set()
         for place, value in sheet.values.items():
-            text = isinstance(value, str) and not isinstance(value, ErrorValue)
-            if text or self._counts(place):
+            number = is_number(value) or isinstance(value, ErrorValue)
+            if not number or self._counts(place):
                 kinds[1 if str(value).strip() in ARROWS else 0][place] = 1
             else:
                 self.numbers.add(place)
         self.numbers |= sheet.formulas.keys() - sheet.values.keys()
-        self.sums = {*sums_in(sheet.formulas, lambda at: isinstance(sheet.values.get(at), str))}
+        self.sums = {*sums_in(sheet.formulas, sheet.values.get)}
         self.numbers -= self.sums
         for kind, places in ((2, self.numbers), (4, self.sums)):
             for place in places:
@@ -172,6 +172,15 @@ class Page:
     def heads_sum(self, row: int, column: int) -> bool:
         """Whether sums stand below or right of a cell."""
         return not self.sums.isdisjoint({(row + 1, column), (row, column + 1)})
+
+    def lists(self, row: int, column: int) -> bool:
+        """Whether a text is a line of three or more below each other, beside which nothing stands."""
+
+        def bare(*box: int) -> bool:
+            return not (self.texts(*box) or self.filled(*box) or self.framed(*box))
+
+        tops = (row - 2, row - 1, row)
+        return any(self.texts(r, column, 3, 1) == 3 and bare(r, column + 1, 3, 1) for r in tops)
 
     def labels(self, *box: int) -> tuple[str, ...]:
         """The texts of a row or a column of cells; () unless each has one."""
@@ -579,15 +588,25 @@ def evidence(
         above = ()
     if own_title == (row, column - aside):
         left = ()
+    top, bottom = (row - 1, column, 1, columns), (row + rows, column, 1, columns)
+    before, after = (row, column - 1, rows, 1), (row, column + columns, rows, 1)
+    sides = top, bottom, before, after
+    whole = cells.framed(*box(place)) == rows * columns
     for labels, own, ends in (
-        (left, form.rows, ((row - 1, column - 1), (row + rows, column - 1))),
-        (above, form.columns, ((row - 1, column - 1), (row - 1, column + columns))),
+        (left, form.rows, (((row - 1, column - 1), top), ((row + rows, column - 1), bottom))),
+        (above, form.columns, (((row - 1, column - 1), before), ((row - 1, column + columns), after))),
     ):
         if labels:
             same = tuple(label.casefold() for label in labels) == tuple(
                 label.casefold() for label in own
             )
-            more = (end for end in ends if end != own_title and not cells.heads_sum(*end))
+            more = (
+                end
+                for end, side in ends
+                if end != own_title
+                and not cells.heads_sum(*end)
+                and not (whole and not cells.framed(*side))
+            )
             if same or not any(cells.texts(*end, 1, 1) for end in more):
                 score += 4 if same else 1.5
                 agrees |= same
@@ -606,13 +625,7 @@ def evidence(
     ):
         score += 3 if columns > 1 else 1
         signs.append("arrows")
-    sides = [
-        (row - 1, column, 1, columns),
-        (row + rows, column, 1, columns),
-        (row, column - 1, rows, 1),
-        (row, column + columns, rows, 1),
-    ]
-    if cells.framed(*box(place)) == rows * columns:
+    if whole:
         free = sum(not cells.framed(*side) for side in sides)
         score += 3 if free == 4 else 0.5 * free
         signs += ["borders"] if free == 4 else []

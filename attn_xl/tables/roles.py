@@ -84,6 +84,11 @@ class Found:
         """`6 x 4`"""
         return f"{self.shape[0]} x {self.shape[1]}"
 
+    @property
+    def input_title(self) -> str:
+        """The text that names it as an input, or ""."""
+        return next((text for text, _ in self.names if names_input(text)), "")
+
     def cells(self, sheet: str) -> Place:
         """The cells of its numbers, on a sheet by its name in the file."""
         if self.table is None:
@@ -155,7 +160,7 @@ def pick(found: Sequence[Found], weights: Mapping[str, Found]) -> list[Found]:
         (lambda f: not any(names_step(t) for t, _ in f.names[:1]), "its title does not name a step",
          "its title names a step"),
         (lambda f: f.shape != (1, 1) or not f.names, "it is more than one number", "a single number"),
-        (lambda f: any(names_input(t) for t, _ in f.names), "it is titled {title}",
+        (lambda f: bool(f.input_title), "it is titled {title}",
          "not titled as the input"),
         (lambda f: fits(f, weights), f"it fits {', '.join(weights)}", "does not fit the weights"),
     ]  # fmt: skip
@@ -177,9 +182,8 @@ def pick(found: Sequence[Found], weights: Mapping[str, Found]) -> list[Found]:
             picked.append(replace(f, why="may be the sentence, like others on its sheet"))
         else:
             name = f.title if len(left) > 1 and not names_input(f.title) else ""
-            title = next((repr(t) for t, _ in f.names if names_input(t)), repr(f.title))
             why = (
-                ", ".join(reasons[-2:]).format(title=title)
+                ", ".join(reasons[-2:]).format(title=repr(f.input_title or f.title))
                 or "each has a title and the same dimensions"
             )
             picked.append(replace(f, use="sentence", name=name, why=why))
@@ -194,7 +198,7 @@ def _alike(found: Sequence[Found]) -> bool:
     if len(tables) < len(found):
         return False
     same = len({table.columns for table in tables}) == 1
-    if all(names_input(f.title) for f in found):
+    if all(f.input_title for f in found):
         return same or len({table.rows for table in tables}) == 1
     if not same or not all(table.labelled[0] for table in tables):
         return False
@@ -207,12 +211,12 @@ def inputs_like(found: Sequence[Found], others: Sequence[Found]) -> list[Found]:
     that were found."""
     dims = {f.table.columns for f in found if f.use == "sentence" and f.table and all(f.table.labelled)}
     return [
-        replace(f, use="sentence", why=f"it is titled {f.title!r} and has the same dimensions")
+        replace(f, use="sentence", why=f"it is titled {f.input_title!r} and has the same dimensions")
         if f.table
         and not f.computed
         and all(f.table.labelled)
         and f.table.columns in dims
-        and names_input(f.title)
+        and f.input_title
         else f
         for f in others
     ]

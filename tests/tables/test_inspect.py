@@ -227,6 +227,12 @@ def test_what_is_passed_over_and_why(
     assert "skipped" in " ".join(read_tables(source).remarks)
 
 
+@pytest.mark.parametrize("gap", [[], [[]]])
+def test_two_tables_titled_as_inputs_are_two_sentences(make: Make, gap: list[Any]) -> None:
+    rows = [["Input"], *gap, *GOOD, [], ["Input"], *gap, *GOOD]
+    assert len(read_tables(make({"s": rows})).sentences) == 2
+
+
 def test_show_says_the_remarks(make: Make, capsys: pytest.CaptureFixture[str]) -> None:
     _, said = run("show", str(make({"s": [*GOOD, ["A note"]]})), "--step", "Input", capsys=capsys)
     assert said == "s!A1:C3: 'A note' in A4 has no numbers beside it and is taken for a note.\n"

@@ -73,12 +73,14 @@ def test_sums_are_left_out_and_that_is_said(make: Make) -> None:
     mean = ["Mean", "==AVERAGE(B2:B3)", "==AVERAGE(C2:C3)"]
     tables = read_tables(make({"pets": [*GOOD, mean]}))
     assert tables.sentences["pets"].rows == ("cat", "dog")
-    assert tables.remarks == ("pets!A1:C3: B4:C4, 'Mean', sums up its numbers and is left out.",)
+    assert tables.remarks == (
+        "pets!A1:C3: B4:C4, 'Mean', is computed from its numbers and is left out.",
+    )
     sums = [["", "a", "b", "Sum"], ["cat", 1.5, 2, "==B2+C2"], ["dog", 3, 4, "==B3+C3"]]
     path = make({"s": sums})
     tables = read_tables(path)
     assert tables.sentences["s"].columns == ("a", "b")
-    assert tables.remarks == ("s!A1:C3: D2:D3, 'Sum', sums up its numbers and is left out.",)
+    assert tables.remarks == ("s!A1:C3: D2:D3, 'Sum', is computed from its numbers and is left out.",)
     assert read_tables(path, range=["s!A1:D3"]).sentences["s"].columns == ("a", "b", "Sum")
     checks = [["", "a", "b"], ["cat", 1.5, 2, '==IF(SUM(B2:C2)>5,"ok","!")']]
     checks.append(["dog", 3, 4, '==IF(SUM(B3:C3)>5,"ok","!")'])
@@ -88,6 +90,12 @@ def test_sums_are_left_out_and_that_is_said(make: Make) -> None:
     totals.append(["Total", *(f"==SUM({c}2:{c}3)" for c in "BCDE")])
     found = read_tables(make({"s": totals}))
     assert (found.sentences["s"].values.tolist(), len(found.remarks)) == ([[2, 3], [3, 4]], 3)
+    ranks = [
+        ["", "a", "b", "Rank"],
+        ["cat", 1, 2, "==RANK(B2,B$2:B$3)"],
+        ["dog", 3, 4, "==RANK(B3,B$2:B$3)"],
+    ]
+    assert read_tables(make({"s": ranks})).sentences["s"].columns == ("a", "b")
     halves = [GOOD[0], *([word, "==1/2", "==1/2"] for word in ("cat", "dog"))]
     assert read_tables(make({"s": halves})).remarks == ()
     assert read_tables(make({"s": [*GOOD, ["owl", "==1/2", 1]]})).remarks == ()

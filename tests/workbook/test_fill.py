@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 import io
 import re
 import zipfile
@@ -35,6 +36,7 @@ from conftest import (
     verify,
 )
 from engines import IronCalc, store_values
+from openpyxl.chart.data_source import NumData
 from openpyxl.styles import Border, Side
 
 import attn_xl
@@ -237,6 +239,10 @@ def test_every_other_part_keeps_its_bytes(tmp_path: Path) -> None:
     book.active.conditional_formatting.add(
         "C33:G37", openpyxl.formatting.rule.ColorScaleRule("min", None, "FFFFFF", "max", None, "00FF00")
     )
+    chart = openpyxl.chart.BarChart()
+    chart.add_data(openpyxl.chart.Reference(book.active, min_col=3, min_row=33, max_row=37))
+    chart.series[0].val.numRef.numCache = NumData(ptCount=5)
+    book.active.add_chart(chart, "R20")
     book.create_sheet("Notes")["A1"] = "untouched"
     out = tmp_path / "out.xlsx"
     book.save(path)
@@ -244,7 +250,10 @@ def test_every_other_part_keeps_its_bytes(tmp_path: Path) -> None:
     with zipfile.ZipFile(path) as before, zipfile.ZipFile(out) as after:
         changed = {name for name in before.namelist() if before.read(name) != after.read(name)}
         assert before.namelist() == after.namelist()
-    assert changed == {"xl/workbook.xml", "xl/worksheets/sheet1.xml"}
+    assert changed == {"xl/workbook.xml", "xl/worksheets/sheet1.xml", "xl/charts/chart2.xml"}
+    kept = openpyxl.load_workbook(out).active._charts[1].series[0].val.numRef.numCache.pt
+    shown = openpyxl.load_workbook(out, data_only=True).active
+    assert [float(one.v) for one in kept] == [shown[f"C{row}"].value for row in range(33, 38)]
     book = openpyxl.load_workbook(out)
     assert book.active["C33"].border.left.style == "thin"
 
@@ -329,6 +338,27 @@ def test_sums_do_not_move_a_frame_without_labels(tmp_path: Path) -> None:
         made.active.cell(row, 9, f"=SQRT(SUMSQ(C{row}:{last}{row}))/$A$1")
     book = fill_file(saved(made, tmp_path / "own.xlsx"), {})
     assert [frame.place.range for _, frame, _ in book.filling.frames] == ["C14:G18", "C24:E28"]
+
+
+def test_what_else_stands_around_frames(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active, labels=False)
+    sheet.block(2, 2, "Input", PETS, DIMS, X)
+    sheet.block(12, 2, "Scores", PETS, PETS)
+    sheet.block(22, 2, "Output", PETS, DIMS)
+    for column, text in enumerate(("one", "two", "three", "four", "five"), 3):
+        made.active.cell(13, column, text)
+    made.active["F3"], made.active["H13"] = "Rank", "level"
+    for row in range(5):
+        made.active.cell(4 + row, 6, f"=RANK(C{4 + row},C$4:C$8)")
+        made.active.cell(14 + row, 8, ("low", "high")[row % 2])
+    made.active["J2"], made.active["K2"] = "Made on", datetime.date(2024, 5, 1)
+    for row, text in enumerate(("1. dot products", "2. divide by the root", "3. softmax", "4. mix")):
+        made.active.cell(6 + row, 10, text)
+    book = fill_file(saved(made, tmp_path / "own.xlsx"), {})
+    assert [frame.place.range for _, frame, _ in book.filling.frames] == ["C14:G18", "C24:E28"]
+    assert book.filling.frames[0][0].input.place.range == "C4:E8"
+    assert book.attention == []
 
 
 def test_a_title_in_the_corner_does_not_say_where_the_words_are(tmp_path: Path) -> None:

@@ -426,7 +426,8 @@ def _assign(made: Assigned, pages: Mapping[str, Page], titles: Sequence[Title]) 
         known |= {steps.INPUT.symbol, steps.KEY_WIDTH.symbol}
         known |= {step for number, step in named if number == n}
         named.add((n, title.step))
-        if title.step not in known and (title.step in SPELLINGS or title.step in graph):
+        listed = title.place is None and pages[title.sheet].lists(title.row, title.column)
+        if title.step not in known and not listed and (title.step in SPELLINGS or title.step in graph):
             why = (
                 "but no frame for it is near"
                 if title.step in graph

@@ -8,10 +8,10 @@ import re
 import zipfile
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from html import unescape
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -20,6 +20,7 @@ from attn_xl.spreadsheets.addresses import address, letters, parse_area, row_tok
 from attn_xl.spreadsheets.drawn import CELL, CELL_START, ROW, DrawnBook, attribute, data_of
 from attn_xl.spreadsheets.ooxml import Package
 
+from .chart_values import charts_showing
 from .rows import RowPattern, escaped, spreadsheet_text
 
 _CALC = re.compile(rb"<((?:\w+:)?)calcPr\b([^>]*?)/?>")
@@ -84,6 +85,7 @@ def spliced(
         if cells.get(name):
             where = f"{drawn.path}, sheet {name!r}"
             changed[part] = _sheet(changed.get(part) or package.read(part), cells[name], where)
+    changed |= charts_showing(package, partial(_value_now, drawn, cells, changed_values or {}))
     book = recalculating(package.read(package.main))
     (types_part, types), (links_part, links), dropped = without_calculation_chain(package)
     if added is not None and added[0] in drawn.book.grids:
@@ -109,6 +111,24 @@ def spliced(
         types = _before_end(types, "Types", override)
     changed |= {package.main: book, types_part: types, links_part: links}
     return packed(drawn.content, changed, dropped)
+
+
+def _value_now(
+    drawn: DrawnBook,
+    cells: Mapping[str, FilledCells],
+    changed_values: Mapping[str, StoredValues],
+    sheet: str,
+    row: int,
+    column: int,
+) -> tuple[Any, bool]:
+    """What a cell shows now, None if that is nothing or not known; and whether it is new."""
+    name = next((one for one in drawn.book.grids if one.casefold() == sheet.casefold()), "")
+    filled, values = cells.get(name, {}).get(row, {}).get(column), changed_values.get(name, {})
+    if filled is not None or (row, column) in values:
+        return filled.value if filled else values[row, column], True
+    grid = drawn.book.grids.get(name, [])
+    there = row <= len(grid) and column <= len(grid[row - 1])
+    return grid[row - 1][column - 1] if there else None, False
 
 
 def revalued(xml: bytes, values: StoredValues | None = None) -> bytes:
