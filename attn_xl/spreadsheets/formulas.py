@@ -21,6 +21,7 @@ from .addresses import (
     Place,
     parse_area,
     place_of,
+    quoted,
     split_address,
     unquoted,
 )
@@ -30,6 +31,11 @@ _TEXT = re.compile(r'"[^"]*"')
 _NAME = re.compile(r"[^\W\d][\w.]*")
 _READ = re.compile(rf"(?<![\w.$])(?:{REFERENCE.pattern})(?![\w.(])".replace("[^'!]+", r"[\w.]+"))
 """A reference within a formula, where a sheet's name without quotes is a word."""
+_WHOLE = re.compile(
+    r"(?<![\w.$])((?:'(?:[^']|'')+'|[\w.]+)!)?"
+    r"(?:\$?([A-Za-z]{1,3}):\$?([A-Za-z]{1,3})|\$?([0-9]{1,7}):\$?([0-9]{1,7}))(?![\w.(])"
+)
+"""Whole columns or rows: `C:D`, `Sheet1!$3:$4`."""
 MOST_SPILLED = 1_000_000
 """Cells of an array formula that are followed; of a larger one, its first row."""
 
@@ -50,8 +56,8 @@ class Formula(NamedTuple):
 
 
 class FormulaBook(NamedTuple):
-    """The formulas of each sheet by row and column, and defined names: what each refers to, by name;
-    those that belong to one sheet as `sheet!name`."""
+    """The formulas of each sheet by row and column, and the names of tables and defined ones: what each
+    refers to, by name; those that belong to one sheet as `sheet!name`."""
 
     sheets: dict[str, dict[tuple[int, int], Formula]]
     names: dict[str, str]
@@ -76,6 +82,8 @@ def _read(package: Package) -> FormulaBook | None:
         kind, part = package.links[sheet.get("id", "")]
         if kind == "worksheet" and part in package.parts:
             book.sheets[name] = _sheet(package.read(part))
+            for table, _ in package.tables(part):
+                book.names[table.get("displayName", "")] = f"{quoted(name)}!{table.get('ref', '')}"
     for defined, text in package.workbook.names:
         local = defined.get("localSheetId", "")
         where = f"{names[int(local)]}!" if local and int(local) < len(names) else ""
@@ -141,7 +149,16 @@ def references(formula: Formula, cell: tuple[int, int]) -> Iterator[tuple[str, C
     """The cells and ranges that a formula reads in a cell, which may share it with others: the sheet
     ("" for the formula's own) and the corners."""
     down, across = (0, 0) if formula.array else (cell[0] - formula.row, cell[1] - formula.column)
-    for found in _READ.finditer(_TEXT.sub("", formula.text)):
+    text = _TEXT.sub("", formula.text)
+    for found in _WHOLE.finditer(text) if ":" in text else ():
+        sheet, first, last, top, bottom = found.groups()
+        rows = sorted((int(top), int(bottom))) if top else (1, MAX_ROWS)
+        columns = (1, MAX_COLUMNS)
+        if first:
+            left, right = sorted(split_address(f"{one.upper()}1")[1] for one in (first, last))
+            columns = (left, right)
+        yield unquoted(sheet[:-1]) if sheet else "", (rows[0], columns[0], rows[1], columns[1])
+    for found in _READ.finditer(text):
         sheet, *ends = found.groups()
         corners = []
         for kept_column, letters, kept_row, digits in (ends[:4], ends[4:]):

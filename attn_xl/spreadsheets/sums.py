@@ -3,22 +3,15 @@ sums, means, checks. They are no part of a matrix."""
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Callable, Mapping
-from statistics import fmean
 from typing import Any
 
-from .addresses import letters, parse_area, place_of
+from .addresses import MAX_COLUMNS, MAX_ROWS, letters, place_of
 from .formulas import Formula, references, relative
 from .numerals import is_number
 
 NEAR = 4
 """Cells from a sum to the numbers, at most."""
-_OVER_ONE_RANGE = re.compile(r"([A-Z]+)\(([$A-Z0-9:]+)\)")
-_TOTALS: dict[str, Callable[[list[float]], float]] = {
-    "SUM": math.fsum, "AVERAGE": fmean, "MAX": max, "MIN": min, "COUNT": len, "PRODUCT": math.prod,
-}  # fmt: skip
 Cell = tuple[int, int]
 Formulas = Mapping[Cell, Formula]
 
@@ -31,22 +24,6 @@ def sums_in(formulas: Formulas, value_at: Callable[[Cell], Any]) -> dict[Cell, i
     """
     found = ((cell, n) for cell in formulas for n in (0, 1) if _is_sum(formulas, cell, n, value_at))
     return dict(found)
-
-
-def total(formula: str, number_at: Callable[[Cell], float | None]) -> float | None:
-    """What a formula of one function over one range of its sheet gives: `SUM(C4:E4)`; None for others.
-
-    Args:
-        number_at: the number in a cell, None if it is none or not known.
-    """
-    found = _OVER_ONE_RANGE.fullmatch(formula)
-    area = parse_area(found[2]) if found and found[1] in _TOTALS else None
-    if found is None or area is None:
-        return None
-    top, left, bottom, right = area[1]
-    numbers = [number_at((r, c)) for r in range(top, bottom + 1) for c in range(left, right + 1)]
-    known = [number for number in numbers if number is not None]
-    return float(_TOTALS[found[1]](known)) if len(known) == len(numbers) else None
 
 
 def _is_sum(formulas: Formulas, cell: Cell, across: int, value_at: Callable[[Cell], Any]) -> bool:
@@ -74,6 +51,8 @@ def _adds_up(
     read, gap, least = set[Cell](), NEAR + 1, 2
     for sheet, corners in references(formula, cell):
         area = place_of("", *corners)
+        if area.rows == MAX_ROWS or area.columns == MAX_COLUMNS:
+            return False
         cells = {at for at in area.cells() if not isinstance(value_at(at) or None, str)}
         thick, at, end = (
             (area.rows, area.row, area.last_column)

@@ -14,7 +14,14 @@ import numpy as np
 
 from attn_xl.errors import InputError
 from attn_xl.records import record
-from attn_xl.spreadsheets.addresses import Place, parse_area, place_of, quoted
+from attn_xl.spreadsheets.addresses import (
+    MAX_COLUMNS,
+    MAX_ROWS,
+    Place,
+    parse_area,
+    place_of,
+    quoted,
+)
 from attn_xl.spreadsheets.book import Book
 from attn_xl.spreadsheets.formulas import References
 from attn_xl.spreadsheets.numerals import NumberText, is_number
@@ -291,7 +298,9 @@ def _readable(book: Book, tables: Tables, references: References | None) -> list
         if f.table is None and (area := parse_area(f.numbers))
     ]
     read: Iterable[Place] = references.areas() if references else ()
-    areas += [one for one in dict.fromkeys(read) if min(one.rows, one.columns) > 1]
+    areas += [
+        one for one in dict.fromkeys(read) if 1 < one.rows < MAX_ROWS and 1 < one.columns < MAX_COLUMNS
+    ]
     for place in areas:
         if place not in there and place.sheet in tables:
             there.add(place)

@@ -6,6 +6,7 @@ import contextlib
 import datetime
 import io
 import re
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -35,16 +36,16 @@ from conftest import (
     thorough,
     verify,
 )
-from engines import IronCalc, store_values
+from engines import IronCalc
 from openpyxl.chart.data_source import NumData
 from openpyxl.styles import Border, Side
+from openpyxl.workbook.defined_name import DefinedName
 
 import attn_xl
 from attn_xl.cli.main import main
 from attn_xl.errors import CallError, InputError
 from attn_xl.spreadsheets.addresses import Place, at_row
 from attn_xl.spreadsheets.drawn import read_drawn
-from attn_xl.spreadsheets.numerals import NOT_STORED
 from attn_xl.tables.frames import step_called, values_in
 from attn_xl.workbook.filling.author import FilledBook, fill_file, frames_in
 from attn_xl.workbook.filling.fill import as_she_writes
@@ -1142,24 +1143,42 @@ def test_stored_values_of_formulas_that_read_blank_cells_say_nothing(tmp_path: P
         assert book.filling.cells["Attention"][42 + i][3 + j].value == pytest.approx(output[i, j])
 
 
-def test_what_reads_a_filled_cell_has_no_value_of_before(tmp_path: Path) -> None:
+def test_what_reads_a_filled_cell_is_computed_anew(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     sheet = AuthorSheet(made.active)
     sheet.block(2, 2, "Input", PETS, ("a", "b", "c"), X)
     sheet.block(12, 2, "Scores", PETS, PETS)
     sheet.block(22, 2, "Scaled", PETS, PETS, lambda i, j: f"={chr(67 + j)}{14 + i}/SQRT(3)")
-    made.active["J24"], made.active["J25"] = "=SUM(C24:G24)", "=SUM(C4:E4)"
-    made.active["J14"], made.active["J15"] = "=AVERAGE($C14:$G14)", "=MAX(C14:C18)-1"
+    made.defined_names["top"] = DefinedName("top", attr_text="Sheet!$C$14:$G$14")
+    computed = (
+        "SUM(C24:G24)", "SUM(C4:E4)", "AVERAGE(top)", 'IF(J24>J26,"more","less")', "J24>J26",
+        "INDEX(B14:B18,MATCH(MAX(top),top,0))", "SUM(C:C)", "J30+1", "1/(J24-J24)", "SUM(Mine[a])",
+    )  # fmt: skip
+    for row, formula in enumerate(computed, 24):
+        made.active.cell(row, 10, f"={formula}")
+    made.active.add_table(openpyxl.worksheet.table.Table(displayName="Mine", ref="L23:M28"))
+    made.active["L23"], made.active["M23"] = "a", "b"
+    for row in range(24, 29):
+        made.active[f"L{row}"] = f"=C{row}"
     path = saved(made, tmp_path / "own.xlsx")
     book, out = fill_file(path, {}), tmp_path / "out.xlsx"
     out.write_bytes(book.content)
-    assert book.report()[0].startswith("Sheet!J15, C24, D24 and 24 more: computed when")
-    values = read_drawn(out).sheets[0].values
-    assert values[25, 10] == pytest.approx(X[0].sum())  # it reads nothing that was blank
-    assert values[14, 10] == pytest.approx((X @ X[0]).mean())  # as simple a formula is computed
-    assert all(values[cell] == NOT_STORED for cell in [(15, 10), (24, 3), (24, 10)])
-    changed = openpyxl.load_workbook(path)
-    changed.active["C24"] = "=C14/SQRT(COLUMNS(C4:E8))"  # the formula that stands there otherwise
-    changed.save(path)
-    out.write_bytes(fill_file(store_values(path), {}).content)
-    assert read_drawn(out).sheets[0].values[24, 3] == pytest.approx(X[0] @ X[0] / np.sqrt(3))
+    assert book.report()[0].startswith("Sheet!J30, J31, J32 and 1 more: computed when")
+    shown = openpyxl.load_workbook(out, data_only=True).active
+    wanted = (X @ X[0]).sum() / np.sqrt(3), X[0].sum(), (X @ X[0]).mean()
+    assert [shown[f"J{row}"].value for row in range(24, 27)] == pytest.approx(wanted)
+    found = [shown[f"J{row}"].value for row in range(27, 34)]
+    more, best = bool(wanted[0] > wanted[2]), PETS[int((X @ X[0]).argmax())]
+    assert found == ["more" if more else "less", more, best, *[None] * 4]
+    assert shown["D25"].value == pytest.approx(X[1] @ X[1] / np.sqrt(3))
+
+
+def test_without_the_engine_formulas_wait_for_a_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = without_scaled(PETS[:3], X[:3])
+    made.active["J14"] = "=SUM(C11:E11)"
+    path = saved(made, tmp_path / "own.xlsx")
+    monkeypatch.setitem(sys.modules, "ironcalc", None)
+    book = fill_file(path, {})
+    assert book.report()[0].startswith("Sheet!J14: computed when")

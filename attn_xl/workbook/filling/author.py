@@ -16,9 +16,8 @@ from attn_xl.models.unused import UnusedWeights
 from attn_xl.settings import SETTINGS, Settings
 from attn_xl.spreadsheets.addresses import address, quoted
 from attn_xl.spreadsheets.book import wrote_this
-from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet, read_drawn
-from attn_xl.spreadsheets.numerals import is_number
-from attn_xl.spreadsheets.sums import total
+from attn_xl.spreadsheets.drawn import DrawnBook, read_drawn
+from attn_xl.spreadsheets.engine import Key, computed
 from attn_xl.tables.frames import Frame
 from attn_xl.tables.names import OF_LAYERS, SPELLINGS, step_named
 from attn_xl.tables.own_names import says_where
@@ -27,7 +26,7 @@ from attn_xl.tables.survey import Tables, heads_of, names_model, read_settings
 from attn_xl.tables.written import read_record
 from attn_xl.text import listed
 from attn_xl.workbook.xlsx.moved import formula_in
-from attn_xl.workbook.xlsx.splice import FilledCells, StoredValues, spliced
+from attn_xl.workbook.xlsx.splice import FilledCells, Now, StoredValues, spliced
 from attn_xl.workbook.xlsx.table_columns import with_header_names
 
 from .fill import Filling, fill
@@ -160,32 +159,35 @@ def fill_file(
         larger = grown(drawn, tables, compute, known, words_in)
         drawn, filling = larger.drawn, fill(larger.drawn, larger.made, anew=True)
         written = larger.with_formulas(filling.cells)
-        larger.note_repeated(filling.values)
-    _total(drawn, written, filling.values)
+        larger.note_formulas(written, filling.values)
+    _compute(drawn, written, filling.values)
     drawn = with_header_names(drawn, written)
     names = tuple(sheet.name for sheet in drawn.sheets)
     linked = any("externalLinks/" in part for part in drawn.package.parts)
     return FilledBook(spliced(drawn, written, filling.steps, filling.values), filling, names, linked)
 
 
-def _total(
+def _compute(
     drawn: DrawnBook, written: Mapping[str, FilledCells], values: Mapping[str, StoredValues]
 ) -> None:
-    """Give an author's sums of filled cells their values, which programs that do not compute show."""
-    for sheet in drawn.sheets:
-        cells, changed = written.get(sheet.name, {}), values.get(sheet.name, {})
-
-        def number_at(at: tuple[int, int], sheet: DrawnSheet = sheet) -> float | None:
-            one = written.get(sheet.name, {}).get(at[0], {}).get(at[1])
-            value = one.value if one else values.get(sheet.name, {}).get(at, sheet.values.get(at))
-            return float(value) if is_number(value) else None
-
-        for cell in [cell for cell, value in changed.items() if value is None]:
-            own, formula = cells.get(cell[0], {}).get(cell[1]), sheet.formulas.get(cell)
-            text = own.formula if own else formula_in(formula, cell) if formula else ""
-            changed[cell] = total(text, number_at)
-            if own:
-                cells[cell[0]][cell[1]] = own._replace(value=changed[cell])
+    """Give an author's formulas that read filled cells their values, which programs that do not compute
+    show."""
+    formulas: dict[Key, str] = {}
+    for sheet, own in values.items():
+        known = drawn.references.formulas.get(sheet, {}) if drawn.references else {}
+        for row, column in own:
+            filled, hers = written.get(sheet, {}).get(row, {}).get(column), known.get((row, column))
+            text = filled.formula if filled else ""
+            if filled is None and hers is not None and not (hers.array or hers.table):
+                text = formula_in(hers, (row, column))
+            formulas[sheet, row, column] = text
+    now = Now(drawn, written, values)
+    found = computed(formulas, [*drawn.book.grids], drawn.names, now.at) if formulas else {}
+    for (sheet, row, column), value in found.items():
+        values[sheet][row, column] = value
+        line = written.get(sheet, {}).get(row, {})
+        if column in line:
+            line[column] = line[column]._replace(value=value)
 
 
 def _steps() -> Iterator[Step]:

@@ -492,29 +492,8 @@ def _fill_group(sentence: Sentence, filling: Filling) -> None:
             else:
                 _write(cells, sentence.formulas(node, frame, blank))
             filling.frames.append((sentence.group, frame, 0 if closed else int(blank.sum())))
-            filling.values.setdefault(sheet.name, {}).update(_known(sentence, node, frame, sheet))
             if not sentence.anew:
                 filling.differs += _differences(sentence, node, frame, sheet)
-
-
-def _known(
-    sentence: Sentence, node: Matrix, frame: Frame, sheet: DrawnSheet
-) -> Iterator[tuple[tuple[int, int], float]]:
-    """What those of an author's formulas in a frame give now that are ours, too."""
-    waits = sentence.waiting[frame] & ~sentence.blank(frame) if frame in sentence.waiting else None
-    if waits is None or not waits.any():
-        return
-    for row, line in sentence.formulas(node, frame, waits):
-        for column, ours in line.items():
-            hers = sheet.formulas.get((row, column))
-            alone = hers is not None and (hers.row, hers.column) == (row, column)
-            if hers and alone and _plain(hers.text) == _plain(at_row(ours.formula, row)):
-                assert isinstance(ours.value, float)
-                yield (row, column), ours.value
-
-
-def _plain(formula: str) -> str:
-    return formula.replace("$", "").replace(" ", "").upper()
 
 
 def _labels(sentence: Sentence, tag: Title) -> Iterator[tuple[int, FilledRow]]:

@@ -81,10 +81,14 @@ class Grown:
                     cells.setdefault(row, {}).update(styled)
         return written
 
-    def note_repeated(self, values: dict[str, StoredValues]) -> None:
-        """Note the author's formulas that are repeated, and forget those that went."""
-        for sheet, rows in self.cells.items():
+    def note_formulas(
+        self, written: Mapping[str, FilledCells], values: dict[str, StoredValues]
+    ) -> None:
+        """Note the author's formulas, which have lost their values, and those that are repeated."""
+        formulas = self.drawn.references.formulas if self.drawn.references else {}
+        for sheet, rows in written.items():
             own = values.setdefault(sheet, {})
+            own.update(dict.fromkeys(formulas.get(sheet, {})))
             for row, line in rows.items():
                 for column, one in line.items():
                     own.pop((row, column), None)

@@ -8,7 +8,7 @@ import re
 import zipfile
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from html import unescape
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -29,6 +29,8 @@ _FORMULA = re.compile(rb"<((?:\w+:)?)f[\s/>]")
 _VALUE = re.compile(rb"<(?:\w+:)?v\s*/>|<((?:\w+:)?v)>[^<]*</\1>")
 FORMULAS = rb"(?:f|formula[12]?|calculatedColumnFormula|totalsRowFormula)"
 """The tags whose text is a formula."""
+_KINDS = {str: b' t="str"', bool: b' t="b"'}
+"""How a cell says that it holds a text or a truth value."""
 _BEFORE_CALC = ("sheets", "functionGroups", "externalReferences", "definedNames")
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 _SHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"
@@ -43,7 +45,7 @@ class Filled(NamedTuple):
         style: the number of another style for the cell; None keeps its own.
     """
 
-    value: float | str | None
+    value: float | str | bool | None
     formula: str = ""
     array: bool = False
     style: int | None = None
@@ -54,7 +56,7 @@ FilledCells = dict[int, FilledRow]
 """By row and by column, from 1."""
 
 
-StoredValues = dict[tuple[int, int], float | None]
+StoredValues = dict[tuple[int, int], float | str | bool | None]
 """What formulas give now; None leaves it to the program that opens the file."""
 
 
@@ -85,7 +87,7 @@ def spliced(
         if cells.get(name):
             where = f"{drawn.path}, sheet {name!r}"
             changed[part] = _sheet(changed.get(part) or package.read(part), cells[name], where)
-    changed |= charts_showing(package, partial(_value_now, drawn, cells, changed_values or {}))
+    changed |= charts_showing(package, Now(drawn, cells, changed_values or {}).at)
     book = recalculating(package.read(package.main))
     (types_part, types), (links_part, links), dropped = without_calculation_chain(package)
     if added is not None and added[0] in drawn.book.grids:
@@ -113,22 +115,34 @@ def spliced(
     return packed(drawn.content, changed, dropped)
 
 
-def _value_now(
-    drawn: DrawnBook,
-    cells: Mapping[str, FilledCells],
-    changed_values: Mapping[str, StoredValues],
-    sheet: str,
-    row: int,
-    column: int,
-) -> tuple[Any, bool]:
-    """What a cell shows now, None if that is nothing or not known; and whether it is new."""
-    name = next((one for one in drawn.book.grids if one.casefold() == sheet.casefold()), "")
-    filled, values = cells.get(name, {}).get(row, {}).get(column), changed_values.get(name, {})
-    if filled is not None or (row, column) in values:
-        return filled.value if filled else values[row, column], True
-    grid = drawn.book.grids.get(name, [])
-    there = row <= len(grid) and column <= len(grid[row - 1])
-    return grid[row - 1][column - 1] if there else None, False
+class Now:
+    """What the cells of a filled workbook show: what is filled in, else the new values of formulas,
+    else what they held."""
+
+    def __init__(
+        self,
+        drawn: DrawnBook,
+        cells: Mapping[str, FilledCells],
+        changed_values: Mapping[str, StoredValues],
+    ) -> None:
+        self._sheets = {
+            name.casefold(): (cells.get(name, {}), changed_values.get(name, {}), grid)
+            for name, grid in drawn.book.grids.items()
+        }
+
+    def at(self, sheet: str, row: int, column: int) -> tuple[Any, bool]:
+        """The value of a cell, None if it is blank or not known; and whether it is new."""
+        filled, values, grid = self._sheets.get(sheet.casefold(), _NO_SHEET)
+        one = filled.get(row, {}).get(column)
+        if one is not None:
+            return one.value, True
+        if (row, column) in values:
+            return values[row, column], True
+        there = row <= len(grid) and column <= len(grid[row - 1])
+        return grid[row - 1][column - 1] if there else None, False
+
+
+_NO_SHEET: tuple[FilledCells, StoredValues, list[list[Any]]] = ({}, {}, [])
 
 
 def revalued(xml: bytes, values: StoredValues | None = None) -> bytes:
@@ -140,14 +154,13 @@ def revalued(xml: bytes, values: StoredValues | None = None) -> bytes:
         cell = split_address(attribute(found[1], b"r").decode()) if formula else (0, 0)
         if formula is None or (values is not None and cell not in values):
             return found[0]
-        whole = _VALUE.sub(b"", found[0])
-        if attribute(found[1], b"t"):
-            whole = re.sub(rb'\st="\w+"(?=[^<]*>)', b"", whole, count=1)
         value = values.get(cell) if values else None
-        if value is None:
-            return whole
-        p, at = formula[1], whole.rindex(b"</")
-        return b"%b<%bv>%b</%bv>%b" % (whole[:at], p, orjson.dumps(value), p, whole[at:])
+        attributes = re.sub(rb'\st="\w+"', b"", found[1]) + _KINDS.get(type(value), b"")
+        inner = _VALUE.sub(b"", found[2])
+        if value is not None:
+            inner += b"<%bv>%b</%bv>" % (formula[1], _values([value])[0], formula[1])
+        tag = formula[1] + b"c"
+        return b"<%b%b>%b</%b>" % (tag, attributes, inner, tag)
 
     return xml[:start] + CELL.sub(one, xml[start:end]) + xml[end:]
 
@@ -361,8 +374,8 @@ def _pattern(p: str, cells: tuple[tuple[int, type, str, bytes, bool], ...]) -> R
             parts.append(
                 f'{start} t="inlineStr"><{p}is><{p}t xml:space="preserve">%b</{p}t></{p}is></{p}c>'
             )
-        elif kind is str:
-            parts.append(f'{start} t="str">{written}<{p}v>%b</{p}v></{p}c>')
+        elif kind in _KINDS:
+            parts.append(f"{start}{_KINDS[kind].decode()}>{written}<{p}v>%b</{p}v></{p}c>")
         elif kind is type(None):
             parts.append(f"{start}>{written}</{p}c>%.0b" if formula else f"{start}/>%.0b")
         else:
@@ -370,7 +383,7 @@ def _pattern(p: str, cells: tuple[tuple[int, type, str, bytes, bool], ...]) -> R
     return RowPattern("".join(parts))
 
 
-def _values(values: Sequence[float | str | None]) -> list[bytes]:
+def _values(values: Sequence[float | str | bool | None]) -> list[bytes]:
     """The values of cells as XML."""
     if {*map(type, values)} == {float}:
         return orjson.dumps(values)[1:-1].split(b",")
@@ -379,6 +392,8 @@ def _values(values: Sequence[float | str | None]) -> list[bytes]:
     for n, value in enumerate(values):
         if isinstance(value, str):
             written[n] = escaped(spreadsheet_text(value)).encode()
+        elif isinstance(value, bool):
+            written[n] = b"%d" % value
     return written
 
 

@@ -1,0 +1,148 @@
+"""Computes formulas that an author wrote, with IronCalc, a spreadsheet engine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from openpyxl.formula import Tokenizer
+
+from .addresses import Place, parse_area, place_of
+from .numerals import NumberText
+
+Key = tuple[str, int, int]
+"""A cell: the name of its sheet, its row and its column."""
+Value = float | str | bool
+MOST_READ = 1_000_000
+"""Cells that the formulas may read; more would take seconds."""
+OF_RANGES = {*re.findall(r"\S+", """
+    AND AVERAGE AVERAGEIF COLUMNS CONCAT CORREL COUNT COUNTA COUNTBLANK COUNTIF DEVSQ GEOMEAN HLOOKUP
+    INDEX LARGE MATCH MAX MEDIAN MIN OR PRODUCT RANK RANK.AVG RANK.EQ ROWS SMALL STDEV STDEV.P
+    STDEV.S STDEVP SUM SUMIF SUMPRODUCT SUMSQ SUMX2MY2 SUMX2PY2 SUMXMY2 TEXTJOIN VAR VAR.P VAR.S VARP
+    VLOOKUP
+""")}  # fmt: skip
+"""Functions that take a range whole. Others take the cell of it in their own row or column, unless they
+stand in an array formula; the engine takes all cells."""
+OF_VALUES = {*re.findall(r"\S+", """
+    ABS ACOS ASIN ATAN CEILING CHAR CONCATENATE COS DEGREES EXP FLOOR IF IFERROR IFNA INT ISNUMBER LEFT
+    LEN LN LOG LOG10 LOWER MID MOD NOT PI POWER RADIANS RIGHT ROUND ROUNDDOWN ROUNDUP SIGN SIN SQRT TAN
+    TANH TRIM TRUNC UPPER
+""")}  # fmt: skip
+
+
+def computed(
+    formulas: Mapping[Key, str],
+    sheets: Sequence[str],
+    names: Mapping[str, str],
+    value_at: Callable[[str, int, int], tuple[Any, bool]],
+) -> dict[Key, Value]:
+    """What formulas give. Those are left out that have other functions than these, give an error, or
+    read cells whose value is not known.
+
+    Args:
+        formulas: without the equals sign.
+        sheets: the names of all sheets; names: what each defined name refers to.
+        value_at: the value of a cell that holds none of the formulas, None or "" if it is blank; and
+            whether it is new.
+    """
+    try:
+        import ironcalc
+    except ImportError:  # it has no wheels for some systems
+        return {}
+    named = {name.casefold(): text for name, text in names.items()}
+    folded = {sheet.casefold(): sheet for sheet in sheets}
+    reads: dict[Key, list[Place]] = {}
+    for key, text in formulas.items():
+        with suppress(_NotKnown):
+            reads[key] = [*_areas(text, key[0], folded, named)]
+    areas = {area for own in reads.values() for area in own}
+    if sum(area.rows * area.columns for area in areas) > MOST_READ:
+        return {}
+    unknown: set[Key] = {*formulas} - reads.keys()
+    try:
+        model = ironcalc.create("values", "en", "UTC", "en")
+        model.rename_sheet(0, sheets[0])
+        for sheet in sheets[1:]:
+            model.add_sheet(sheet)
+        for name, text in names.items():
+            with suppress(ironcalc.WorkbookError):
+                model.new_defined_name(name, None, text)
+        number = {sheet: n for n, sheet in enumerate(sheets)}
+        put: dict[type, Callable[[int, int, int, Any], None]] = {
+            float: model.update_cell_with_number,
+            bool: model.update_cell_with_bool,
+            str: model.update_cell_with_text,
+        }
+        for area in areas:
+            for row, column in area.cells():
+                value, key = value_at(area.sheet, row, column)[0], (area.sheet, row, column)
+                if value is None or value == "" or key in formulas:
+                    continue
+                if isinstance(value, NumberText):
+                    value = value.text
+                if type(value) in put:
+                    put[type(value)](number[area.sheet], row, column, value)
+                else:
+                    unknown.add(key)
+        cells = {key: (number[key[0]], *key[1:]) for key in _without(reads, unknown)}
+        for key, at in cells.items():
+            model.update_cell_with_formula(*at, f"={formulas[key].replace('_xlfn.', '')}")
+        model.evaluate()
+        given = {key: model.get_cell_value(*at) for key, at in cells.items()
+                 if model.get_cell_type(*at) != ironcalc.CellType.ErrorValue}  # fmt: skip
+        return {key: value for key, value in given.items() if value is not None}
+    except (KeyboardInterrupt, SystemExit, MemoryError):
+        raise
+    except BaseException:  # a panic in the engine is not an Exception
+        return {}
+
+
+class _NotKnown(ValueError):
+    """A formula has functions, or reads cells, in a way not known here."""
+
+
+def _areas(
+    text: str, host: str, sheets: Mapping[str, str], names: Mapping[str, str]
+) -> Iterator[Place]:
+    """The cells that a formula on a sheet reads.
+
+    Raises:
+        _NotKnown: if it has other functions, or `A:A`, `Table[Sum]`, cells of another workbook.
+    """
+    if not text:
+        raise _NotKnown(text)
+    tokens = [one for one in Tokenizer(f"={text}").items if one.type != "WHITE-SPACE"]
+    ends = [("FUNC", "OPEN"), ("FUNC", "CLOSE"), ("SEP", "ARG")]
+    within: list[str] = []
+    for n, token in enumerate(tokens):
+        if token.subtype == "OPEN":
+            within.append(token.value[:-1].upper().replace("_XLFN.", ""))
+            if token.type not in ("FUNC", "PAREN") or within[-1] not in {"", *OF_RANGES, *OF_VALUES}:
+                raise _NotKnown(token.value)
+        elif token.subtype == "CLOSE":
+            within.pop()
+        elif token.type == "OPERAND" and token.subtype == "RANGE":
+            area = parse_area(names.get(token.value.casefold(), token.value))
+            sheet = sheets.get((area[0] or host).casefold()) if area else None
+            if area is None or sheet is None:
+                raise _NotKnown(token.value)
+            place = place_of(sheet, *area[1])
+            near = [(one.type, one.subtype) for one in (*tokens[n - 1 : n], *tokens[n + 1 : n + 2])]
+            whole = within and within[-1] in OF_RANGES and len(near) == 2 and {*near} <= {*ends}
+            if place.rows * place.columns > 1 and not whole and "SUMPRODUCT" not in within:
+                raise _NotKnown(token.value)
+            yield place
+
+
+def _without(reads: Mapping[Key, Sequence[Place]], unknown: set[Key]) -> list[Key]:
+    """The formulas that read no unknown cell, nor one that does; `unknown` takes in the others."""
+    left = dict(reads)
+    while True:
+        cells = [Place(sheet, row, column, 1, 1) for sheet, row, column in unknown]
+        gone = {key for key, own in left.items() if any(a.overlaps(c) for a in own for c in cells)}
+        if not gone:
+            return [*left]
+        unknown |= gone
+        left = {key: own for key, own in left.items() if key not in gone}

@@ -1,0 +1,62 @@
+"""The values of an author's own formulas are those that other programs compute."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import openpyxl
+from authors import DIMS, PETS, AuthorSheet, numbers
+from conftest import by_libreoffice, differences_libreoffice, thorough
+
+from attn_xl.spreadsheets.engine import OF_RANGES, OF_VALUES, computed
+from attn_xl.workbook.filling.author import fill_file
+
+FORMULAS = """
+AVERAGE(R) AVERAGEIF(R,">1") COLUMNS(R) CONCAT(B14:B16) CORREL(R,T) COUNT(R) COUNTA(R) COUNTBLANK(R)
+COUNTIF(R,">1") DEVSQ(R) GEOMEAN(C4:E4) HLOOKUP("cat",C13:G18,3,FALSE) INDEX(R,1,2) LARGE(R,2)
+MATCH("cat",B14:B18,0) MAX(R) MEDIAN(R) MIN(R) OR(C14>0,D14>0) PRODUCT(R)
+RANK(C14,R) RANK.AVG(C14,R) RANK.EQ(C14,R,1) ROWS(R) SMALL(R,2) STDEV(R) STDEV.P(R) STDEV.S(R)
+STDEVP(R) SUM(R) SUMIF(B14:B18,"cat",C14:C18) SUMPRODUCT((R>1)*T) SUMSQ(R) SUMX2MY2(R,T)
+SUMX2PY2(R,T) SUMXMY2(R,T) TEXTJOIN("-",TRUE,B14:B18) VAR(R) VAR.P(R) VAR.S(R) VARP(R)
+VLOOKUP("cat",B14:G18,2,FALSE) ABS(C14) ACOS(UNIT) ASIN(UNIT) ATAN(UNIT)
+CEILING(C14,0.5) CHAR(65+C14) CONCATENATE("a",B14) COS(UNIT) DEGREES(UNIT) EXP(UNIT) FLOOR(C14,0.5)
+IF(C14>D14,"a","b") IFERROR(1/(C14-C14),7) IFNA(C14,1) INT(C14) ISNUMBER(C14) LEFT(B14,2) LEN(B14)
+LN(C14) LOG(C14) LOG10(C14) LOWER(B14) MID(B14,2,2) MOD(C14,2) NOT(C14>1) PI() POWER(C14,2)
+RADIANS(UNIT) RIGHT(B14,2) ROUND(C14,2) ROUNDDOWN(C14,1) ROUNDUP(C14,1) SIGN(D14) SIN(UNIT) SQRT(C14)
+TAN(UNIT) TANH(UNIT) TRIM(B14) TRUNC(C14,1) UPPER(B14) AND(C14>0,D14>0)
+"""
+"""One of each function, of cells that are blank before: R, T: rows of scores; UNIT: below 1."""
+
+
+@thorough
+@by_libreoffice
+def test_libreoffice_agrees_on_each_function(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Input", PETS, DIMS, numbers(PETS))
+    sheet.block(12, 2, "Scores", PETS, PETS)
+    names = {"R": "C14:G14", "T": "C15:G15", "UNIT": "(C14/100)"}
+    texts = [re.sub(r"\b(R|T|UNIT)\b", lambda found: names[found[0]], one) for one in FORMULAS.split()]
+    assert {text.partition("(")[0] for text in texts} == OF_RANGES | OF_VALUES
+    for row, text in enumerate(texts, 30):
+        name = text.partition("(")[0]
+        new = "." in name or name in ("CONCAT", "IFNA", "TEXTJOIN")
+        made.active.cell(row, 20, f"=IF(C14=C14,{'_xlfn.' * new}{text})")
+    made.save(tmp_path / "own.xlsx")
+    book, out = fill_file(tmp_path / "own.xlsx", {}), tmp_path / "out.xlsx"
+    out.write_bytes(book.content)
+    shown = openpyxl.load_workbook(out, data_only=True).active
+    assert [text for row, text in enumerate(texts, 30) if shown.cell(row, 20).value is None] == []
+    found = differences_libreoffice([out], 1e-12)
+    assert not any(found.values()), found
+
+
+def test_what_is_not_certain_is_left_to_the_program() -> None:
+    """An array in a plain formula is one cell of it in Excel; other functions may be unknown."""
+    texts = ("A1:A3*2", "SUM(IF(A1:A3>1,1,0))", "IFERROR(NEW(A1),0)", "B1+1", "SUM(A:A)", "TODAY()",
+             "SUM(Table[a])", "[2]Other!A1", "A4+1", "A1+1", "SUMPRODUCT((A1:A3>1)*A1:A3)")  # fmt: skip
+    formulas = {("S", row, 2): text for row, text in enumerate(texts, 1)}
+    cells = {(1, 1): 1.0, (2, 1): 2.0, (3, 1): 3.0, (4, 1): object()}
+    found = computed(formulas, ["S"], {}, lambda sheet, *at: (cells.get(at), False))
+    assert found == {("S", 10, 2): 2.0, ("S", 11, 2): 5.0}
