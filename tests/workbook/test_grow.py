@@ -529,6 +529,27 @@ def test_shared_and_array_formulas_move(tmp_path: Path) -> None:
     assert (sheet["I10"].value.ref, sheet["I10"].value.text) == ("I10:I11", "=A9:A10*2")
 
 
+def test_a_difference_of_frames_has_the_new_size(tmp_path: Path) -> None:
+    made = without_scaled(WORDS[:3])
+    for row in range(4, 7):
+        made.active.cell(row, 8, WORDS[row - 4])
+        for column in range(9, 12):
+            made.active.cell(row, column, f"={'CDE'[column - 9]}{row + 21}-{'CDE'[column - 9]}{row}")
+    path = saved(made, tmp_path / "own.xlsx")
+    for words, dims in ((WORDS[:6], 5), (WORDS[:2], 2)):
+        one = sentence(words, dims)
+        book = fill_file(path, {}, tables=Tables(Path("new.xlsx"), {"s": one}, {}))
+        (out := tmp_path / "out.xlsx").write_bytes(book.content)
+        verify(out)
+        sheet = openpyxl.load_workbook(out, data_only=True).active
+        left = next(c.column for c in sheet[4] if c.column > 6 and c.value == words[0])
+        moved_by = naive_attention(one.values, one.values, one.values)[1] - one.values
+        cells = sheet.iter_rows(4, 3 + len(words), left, left + dims + 1, values_only=True)
+        for label, want, (*found, beyond) in zip(words, moved_by, cells):
+            assert (found[0], beyond) == (label, None)
+            assert found[1:] == pytest.approx(want)
+
+
 def test_sums_beside_and_below_a_frame_are_there_for_new_words_too(tmp_path: Path) -> None:
     made = without_scaled(WORDS[:3])
     for row in (18, 19, 20):

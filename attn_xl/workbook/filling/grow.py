@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any, NamedTuple
 
 from attn_xl.errors import InputError
@@ -170,6 +171,10 @@ def grown(
     alike = {frame.step: size for frame, size in sizes.items()}
     for frame in (frame for frames in places for frame in frames if frame not in sizes):
         sizes[frame] = alike.get(frame.step, (frame.place.rows, frame.place.columns))
+    hers = _like_frames(drawn, sizes)
+    for frame, like in hers.items():
+        sizes[frame] = sizes[like]
+        next(frames for frames in places if like in frames).append(frame)
     lines = {frame: _lines(drawn, frame, sizes) for frame in sizes}
     moves = _moves(drawn, sizes, _label_bands(made), lines)
     after = read_drawn(drawn.path, moved(drawn, moves))
@@ -180,9 +185,12 @@ def grown(
         for frame in frames:
             _relabel(result, drawn, pages, moves, old, n, frame)
             _restyle(result, drawn, moves, frame, sizes[frame])
-            for axis, found in enumerate(lines[frame]):
-                for line in found:
-                    _lengthen(result, frame.place, moves[frame.place.sheet], sizes[frame], axis, line)
+            rows, columns = sizes[frame]
+            repeated = [([*frame.place.cells()], (rows, columns))] if frame in hers else []
+            repeated += [(line, (rows, 1)) for line in lines[frame].columns]
+            repeated += [(line, (1, columns)) for line in lines[frame].rows]
+            for line, size in repeated:
+                _repeat(result, frame.place.sheet, moves[frame.place.sheet], line, size)
     called_in(after)
     for sheet in after.sheets:
         list(tags_of(sheet, str(drawn.path), called))
@@ -523,6 +531,28 @@ def _restyle(
             styles[cell] = own.get(like, 0) if inside else 0
 
 
+def _like_frames(drawn: DrawnBook, frames: Collection[Frame]) -> dict[Frame, Frame]:
+    """The author's own matrices of like formulas, such as the difference of two frames; each with a
+    frame as large, which it reads cell by cell."""
+    found: dict[Frame, Frame] = {}
+    places = [frame.place for frame in frames]
+    for sheet in drawn.sheets if drawn.references else ():
+        reads = drawn.references.cells[sheet.name] if drawn.references else {}
+        for block in Page(sheet).blocks:
+            place = Place(sheet.name, *block)
+            own = [sheet.formulas.get(cell) for cell in place.cells()]
+            alike = {relative(one) if one else "" for one in own}
+            if min(block[2:]) < 2 or len(alike) > 1 or any(map(place.overlaps, places)):
+                continue
+            for frame in frames:
+                there = frame.place
+                first = Place(there.sheet, there.row, there.column, 1, 1)
+                if "" not in alike and box(there)[2:] == block[2:] and first in reads[block[:2]]:
+                    found[replace(frame, place=place)] = frame
+                    break
+    return found
+
+
 def _lines(drawn: DrawnBook, frame: Frame, frames: Collection[Frame]) -> Lines:
     """The columns of like formulas beside a frame, and the rows of them below it, that read the frame,
     such as its sums."""
@@ -541,17 +571,18 @@ def _lines(drawn: DrawnBook, frame: Frame, frames: Collection[Frame]) -> Lines:
     return found
 
 
-def _lengthen(
-    result: Grown, place: Place, moves: Both, size: tuple[int, int], axis: int, line: Sequence[Cell]
+def _repeat(
+    result: Grown, sheet: str, moves: Both, cells: Sequence[Cell], size: tuple[int, int]
 ) -> None:
-    """Repeat a line of formulas beside a frame as often as that has rows or columns now."""
-    after = next(sheet.formulas for sheet in result.drawn.sheets if sheet.name == place.sheet)
-    start = moves.rows.point(line[0][0]), moves.columns.point(line[0][1])
-    end = (moves.columns if axis else moves.rows).span(line[0][axis], line[-1][axis])[1]
-    for n, at in enumerate(range(start[axis], end + 1)):
-        row, column = (start[0], at) if axis else (at, start[1])
-        held = Filled(None, formula_in(after[start], (row, column))) if n < size[axis] else BLANK
-        result.cells[place.sheet].setdefault(row, {})[column] = held
+    """Repeat the formula in the first of some cells in as many rows and columns as there are now."""
+    after = next(one.formulas for one in result.drawn.sheets if one.name == sheet)
+    (top, bottom), (left, right) = (
+        axis.span(cells[0][n], cells[-1][n]) for n, axis in enumerate(moves[:2])
+    )
+    for row, column in product(range(top, bottom + 1), range(left, right + 1)):
+        inside = row - top < size[0] and column - left < size[1]
+        held = Filled(None, formula_in(after[top, left], (row, column))) if inside else BLANK
+        result.cells[sheet].setdefault(row, {})[column] = held
 
 
 def _patch(at: int, size: int, old: int) -> int:
