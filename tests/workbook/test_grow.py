@@ -14,7 +14,9 @@ import pytest
 from authors import DESK, DIMS, PETS, STEPS, AuthorSheet, numbers, saved, two_contexts, without_scaled
 from conftest import SAMPLES, alike, naive_attention, verify
 from openpyxl.chart import BarChart, Reference
+from openpyxl.chart.data_source import NumData
 from openpyxl.comments import Comment
+from openpyxl.drawing.colors import ColorChoice, SchemeColor
 from openpyxl.formatting.rule import ColorScaleRule, FormulaRule
 from openpyxl.styles import Border, PatternFill, Side
 from openpyxl.workbook.defined_name import DefinedName
@@ -527,6 +529,36 @@ def test_shared_and_array_formulas_move(tmp_path: Path) -> None:
         "=Sheet!A4*2", "=Sheet!A7*2", "=Sheet!A10*2",
     ]  # fmt: skip
     assert (sheet["I10"].value.ref, sheet["I10"].value.text) == ("I10:I11", "=A9:A10*2")
+
+
+@pytest.mark.parametrize("from_rows", [False, True])
+def test_a_chart_has_a_series_for_each_column_of_a_frame(from_rows: bool, tmp_path: Path) -> None:
+    made = without_scaled(WORDS[:3])
+    chart = BarChart()
+    area = Reference(
+        made.active, min_col=2 + (not from_rows), max_col=5, min_row=3 + from_rows, max_row=6
+    )
+    chart.add_data(area, titles_from_data=True, from_rows=from_rows)
+    for n, series in enumerate(chart.series, 1):
+        series.graphicalProperties.solidFill = ColorChoice(schemeClr=SchemeColor(val=f"accent{n}"))
+        series.val.numRef.numCache = NumData(ptCount=3)
+    made.active.add_chart(chart, "H4")
+    path = saved(made, tmp_path / "own.xlsx")
+    for words, dims in ((WORDS[:5], 4), (WORDS[:2], 2)):
+        tables = Tables(Path("new.xlsx"), {"s": sentence(words, dims)}, {})
+        (out := tmp_path / "out.xlsx").write_bytes(fill_file(path, {}, tables=tables).content)
+        verify(out)
+        (new,) = openpyxl.load_workbook(out).active._charts
+        across, down = "CDEF"[:dims], range(4, 4 + len(words))
+        wanted = [(f"B{r}", f"$C${r}:${across[-1]}${r}") for r in down] if from_rows else [
+            (f"{c}3", f"${c}$4:${c}${down[-1]}") for c in across
+        ]  # fmt: skip
+        shown = [(s.tx.strRef.f.rpartition("!")[2].replace("$", ""), s.val.numRef.f.rpartition("!")[2])
+                 for s in new.series]  # fmt: skip
+        assert shown == wanted
+        for n, one in enumerate(new.series):
+            colour = one.graphicalProperties.solidFill.schemeClr.val
+            assert (one.idx, one.order, colour) == (n, n, f"accent{n + 1}")
 
 
 def test_a_difference_of_frames_has_the_new_size(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ workbook."""
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -375,16 +375,28 @@ def _moves(
         rows += [band for name, band, _ in labels if band and name == sheet.name]
         columns += [band for name, _, band in labels if band and name == sheet.name]
         frames = {frame.place: lines[frame] for frame in sizes if frame.place.sheet == sheet.name}
+        page = Page(sheet)
+        own += [one for place, size in own for one in _of_labels(page, place, size)]
         boxes = (((p.row, p.column, p.last_row, p.last_column), size) for p, size in own)
-        moves = _axis(rows, _kept(sheet, frames, 0)), _axis(columns, _kept(sheet, frames, 1))
+        moves = _axis(rows, _kept(page, frames, 0)), _axis(columns, _kept(page, frames, 1))
         found[sheet.name] = Both(*moves, tuple(boxes))
     return found
 
 
-def _kept(sheet: DrawnSheet, frames: Mapping[Place, Lines], axis: int) -> set[int]:
+def _of_labels(
+    page: Page, place: Place, size: tuple[int, int]
+) -> Iterator[tuple[Place, tuple[int, int]]]:
+    """The labels of the rows and of the columns of a frame, and how many rows and columns they take."""
+    (_, left), (_, above) = labels_of(page, place)
+    if left:
+        yield replace(place, column=place.column - left, columns=1), (size[0], 1)
+    if above:
+        yield replace(place, row=place.row - above, rows=1), (1, size[1])
+
+
+def _kept(page: Page, frames: Mapping[Place, Lines], axis: int) -> set[int]:
     """The rows, or columns, that hold something besides frames, their labels and lines."""
     near: set[Cell] = set()
-    page = Page(sheet)
     for place, lines in frames.items():
         (_, left), (_, above) = labels_of(page, place)
         near |= {
@@ -393,7 +405,8 @@ def _kept(sheet: DrawnSheet, frames: Mapping[Place, Lines], axis: int) -> set[in
             for column in range(place.column - left * (1 - axis), place.last_column + 1)
         }
         near.update(*lines[axis])
-    return {cell[axis] for cell in [*sheet.values, *sheet.formulas] if cell not in near}
+    cells = [*page.sheet.values, *page.sheet.formulas]
+    return {cell[axis] for cell in cells if cell not in near}
 
 
 def _axis(bands: Sequence[Band], kept: set[int]) -> Moves:

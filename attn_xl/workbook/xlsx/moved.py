@@ -28,14 +28,14 @@ from attn_xl.spreadsheets.drawn import CELL, ROW, DrawnBook, DrawnSheet, attribu
 from attn_xl.spreadsheets.formulas import Formula
 from attn_xl.spreadsheets.ooxml import tag_of
 
-from .rows import escaped
+from .author_charts import with_series
+from .rows import escaped, with_texts
 from .splice import (
     FORMULAS,
     packed,
     recalculating,
     revalued,
     with_merges,
-    with_texts,
     without_calculation_chain,
 )  # fmt: skip
 from .table_columns import with_columns
@@ -152,15 +152,16 @@ def moved(drawn: DrawnBook, moves: Mapping[str, Both]) -> bytes:
             edit(sheet.part, partial(_sheet, sheet=sheet, both=moves[sheet.name]))
             for kind, part in package.relations(sheet.part).values():
                 _hanging(kind, part, moves[sheet.name], edit)
+
+    def follow(text: str) -> str:
+        return formula_moved(text, "", by_folded)
+
     for part in package.parts:
         if re.match(r".*/charts/[^/]*\.xml$", part):
-            edit(
-                part, lambda xml: with_texts(xml, b"f", lambda text: formula_moved(text, "", by_folded))
-            )
+            edit(part, lambda xml: with_series(xml, follow))
 
     def names(xml: bytes) -> bytes:
-        mapped = with_texts(xml, b"definedName", lambda text: formula_moved(text, "", by_folded))
-        return recalculating(mapped)
+        return recalculating(with_texts(xml, b"definedName", follow))
 
     edit(package.main, names)
     types, links, dropped = without_calculation_chain(package)

@@ -9,7 +9,6 @@ import zipfile
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
-from html import unescape
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -20,7 +19,7 @@ from attn_xl.spreadsheets.addresses import address, letters, parse_area, row_tok
 from attn_xl.spreadsheets.drawn import CELL, CELL_START, ROW, DrawnBook, attribute, data_of
 from attn_xl.spreadsheets.ooxml import Package
 
-from .chart_values import charts_showing
+from .author_charts import charts_showing
 from .rows import RowPattern, escaped, spreadsheet_text
 
 _CALC = re.compile(rb"<((?:\w+:)?)calcPr\b([^>]*?)/?>")
@@ -163,17 +162,6 @@ def revalued(xml: bytes, values: StoredValues | None = None) -> bytes:
         return b"<%b%b>%b</%b>" % (tag, attributes, inner, tag)
 
     return xml[:start] + CELL.sub(one, xml[start:end]) + xml[end:]
-
-
-def with_texts(xml: bytes, tag: bytes, change: Callable[[str], str]) -> bytes:
-    """The XML with the text of every tag of a name changed; what stays the same keeps its bytes."""
-
-    def one(found: re.Match[bytes]) -> bytes:
-        text = unescape(found[2].decode())
-        new = change(text)
-        return found[0] if new == text else found[1] + escaped(new).encode() + found[3]
-
-    return re.sub(rb"(<(?:\w+:)?%b\b[^>]*(?<!/)>)([^<]*)(</)" % tag, one, xml)
 
 
 def with_merges(xml: bytes, change: Callable[[list[bytes]], Iterable[bytes]]) -> bytes:

@@ -13,8 +13,8 @@ from attn_xl.errors import InputError
 from attn_xl.spreadsheets.addresses import parse_area, unique
 from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet, read_drawn
 
-from .rows import spreadsheet_text
-from .splice import FORMULAS, Filled, FilledCells, packed, with_texts
+from .rows import spreadsheet_text, with_texts
+from .splice import FORMULAS, Filled, FilledCells, packed
 
 _COLUMN = re.compile(rb"<((?:\w+:)?)tableColumn\b(?:[^>]*/>|.*?</\1tableColumn>)", re.DOTALL)
 _COUNT = re.compile(rb'(<(?:\w+:)?tableColumns\b[^>]*?\scount=")\d+')
