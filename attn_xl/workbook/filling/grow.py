@@ -34,7 +34,7 @@ from attn_xl.tables.own_names import DIMENSIONS, WORDS, called_in, tags_of
 from attn_xl.tables.roles import WordsIn
 from attn_xl.tables.survey import Tables, heads_of
 from attn_xl.text import count
-from attn_xl.workbook.xlsx.moved import Both, Moves, formula_in, moved, without_values
+from attn_xl.workbook.xlsx.moved import Both, Moves, formula_in, moved
 from attn_xl.workbook.xlsx.repeated import repeated
 from attn_xl.workbook.xlsx.splice import Filled, FilledCells, StoredValues
 
@@ -85,12 +85,12 @@ class Grown:
     def note_formulas(
         self, written: Mapping[str, FilledCells], values: dict[str, StoredValues]
     ) -> None:
-        """Note the author's formulas, which have lost their values, and those that are repeated."""
+        """Note the author's formulas: their values belong to other words, and some are repeated."""
         formulas = self.drawn.references.formulas if self.drawn.references else {}
-        for sheet, rows in written.items():
+        for sheet in formulas.keys() | written.keys():
             own = values.setdefault(sheet, {})
             own.update(dict.fromkeys(formulas.get(sheet, {})))
-            for row, line in rows.items():
+            for row, line in written.get(sheet, {}).items():
                 for column, one in line.items():
                     own.pop((row, column), None)
                     if one.formula and one.value is None:
@@ -178,7 +178,6 @@ def grown(
     lines = {frame: _lines(drawn, frame, sizes) for frame in sizes}
     moves = _moves(drawn, sizes, _label_bands(made), lines)
     after = read_drawn(drawn.path, moved(drawn, moves))
-    after = read_drawn(drawn.path, without_values(after))
     result = Grown(after, made)
     pages = {sheet.name: Page(sheet) for sheet in drawn.sheets}
     for n, frames in enumerate(places):

@@ -34,7 +34,6 @@ from .splice import (
     FORMULAS,
     packed,
     recalculating,
-    revalued,
     with_merges,
     without_calculation_chain,
 )  # fmt: skip
@@ -166,17 +165,6 @@ def moved(drawn: DrawnBook, moves: Mapping[str, Both]) -> bytes:
     edit(package.main, names)
     types, links, dropped = without_calculation_chain(package)
     return packed(drawn.content, {**changed, types[0]: types[1], links[0]: links[1]}, dropped)
-
-
-def without_values(drawn: DrawnBook) -> bytes:
-    """The bytes of the workbook without the stored values of formulas, which belong to other words; a
-    program computes them when it opens the file."""
-    changed = {}
-    for part in drawn.book.marks.sheets().values():
-        xml = drawn.package.read(part)
-        if b"<f" in xml or b":f" in xml:
-            changed[part] = revalued(xml)
-    return packed(drawn.content, changed, set()) if changed else drawn.content
 
 
 def _check(drawn: DrawnBook, sheet: DrawnSheet, both: Both) -> None:

@@ -82,7 +82,7 @@ def spliced(
     for name, part in drawn.book.marks.sheets().items():
         values = (changed_values or {}).get(name)
         if values:
-            changed[part] = revalued(package.read(part), values)
+            changed[part] = _revalued(package.read(part), values)
         if cells.get(name):
             where = f"{drawn.path}, sheet {name!r}"
             changed[part] = _sheet(changed.get(part) or package.read(part), cells[name], where)
@@ -144,16 +144,16 @@ class Now:
 _NO_SHEET: tuple[FilledCells, StoredValues, list[list[Any]]] = ({}, {}, [])
 
 
-def revalued(xml: bytes, values: StoredValues | None = None) -> bytes:
-    """The XML of a sheet with other values of some formulas; without `values`, none keeps its own."""
+def _revalued(xml: bytes, values: StoredValues) -> bytes:
+    """The XML of a sheet with other values of some formulas."""
     start, end = data_of(xml)
 
     def one(found: re.Match[bytes]) -> bytes:
         formula = _FORMULA.search(found[2] or b"")
         cell = split_address(attribute(found[1], b"r").decode()) if formula else (0, 0)
-        if formula is None or (values is not None and cell not in values):
+        if formula is None or cell not in values:
             return found[0]
-        value = values.get(cell) if values else None
+        value = values[cell]
         attributes = re.sub(rb'\st="\w+"', b"", found[1]) + _KINDS.get(type(value), b"")
         inner = _VALUE.sub(b"", found[2])
         if value is not None:
