@@ -110,7 +110,7 @@ class Region:
         near: all texts that may name the table, with their positions.
         below: the rows of text directly below that are taken for notes, with their texts.
         words_at: the column of the words, if other texts stand between them and the numbers.
-        aside: remarks on columns left of the numbers that are left out.
+        aside: remarks on columns of texts beside the numbers that are left out.
     """
 
     box: Box
@@ -296,6 +296,8 @@ class _Sheet:
                     break
                 left -= 1
             while self._continues(top - 1, right + 1, own):
+                if self._describes(top, bottom, right + 1):
+                    break
                 right += 1
         labels = self._label_column(top, bottom, left)
         side_title = ""
@@ -309,6 +311,10 @@ class _Sheet:
         words, aside = left - 2 if apart else first, ()  # type: int, tuple[str, ...]
         if labels and header and bottom > top:
             words, aside = self._words(top, bottom, first)
+        if self._describes(top, bottom, last + 1):
+            name = self.text(top - 1, last + 1)
+            called = f", {name!r}," if name else ""
+            aside += (f"column {letters(last + 2)}{called} has texts and is left out",)
         start = min(words, first)
         up = self._up(top, start, last, own)
         down, end = self._down(bottom, first, left, last, own)
@@ -318,6 +324,11 @@ class _Sheet:
         return replace(
             found, crop=crop, below=notes, words_at=words if start < first else None, aside=aside
         )
+
+    def _describes(self, top: int, bottom: int, column: int) -> bool:
+        """Whether a column of texts right of numbers describes their rows: no numbers follow it."""
+        after = self.owner[top : bottom + 1, column + 1 : column + 2]
+        return bottom > top and self._is_text(top, bottom, column) and not after.any()
 
     def _parts(self, top: int, bottom: int, column: int) -> bool:
         """Whether an empty column stands between words, which no numbers precede, and numbers."""
@@ -367,6 +378,8 @@ class _Sheet:
             ):
                 break
             if (self.owner[top : bottom + 1, column] > 0).any():
+                break
+            if self._describes(top, bottom, column):
                 break
             column += 1
         return column - 1

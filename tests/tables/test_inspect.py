@@ -154,6 +154,16 @@ def test_a_column_that_numbers_the_words_is_left_out(
     assert "column A numbers the words and is left out" in tables.remarks[0]
 
 
+def test_a_column_of_texts_after_the_numbers_is_left_out(make: Make) -> None:
+    rows = [[*row, text] for row, text in zip(GOOD, ("kind", "pet", "dog"))]
+    tables = read_tables(make({"s": rows}))
+    assert tables.sentences["s"].shape == (2, 2)
+    assert tables.remarks == ("s!A1:C3: column D, 'kind', has texts and is left out.",)
+    rows[2][3] = ""  # it may be a number that is mistyped
+    with pytest.raises(InputError, match="D2: the text 'pet' where a number is needed"):
+        read_tables(make({"s": rows}))
+
+
 @pytest.mark.parametrize(
     ("heads", "words", "remark"),
     [
