@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from openpyxl.formula import Tokenizer
-
 from .addresses import Place, parse_area, place_of
+from .formulas import tokens_of
 from .numerals import NumberText
 
 Key = tuple[str, int, int]
@@ -113,7 +112,7 @@ def _areas(
     """
     if not text:
         raise _NotKnown(text)
-    tokens = [one for one in Tokenizer(f"={text}").items if one.type != "WHITE-SPACE"]
+    tokens = [one for one in tokens_of(text) if one.type != "WHITE-SPACE"]
     ends = [("FUNC", "OPEN"), ("FUNC", "CLOSE"), ("SEP", "ARG")]
     within: list[str] = []
     for n, token in enumerate(tokens):

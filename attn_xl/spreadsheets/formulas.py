@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import permutations
 from itertools import product as every
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from xml.parsers import expat
 
 from .addresses import (
@@ -19,6 +19,7 @@ from .addresses import (
     REFERENCE,
     Corners,
     Place,
+    address,
     parse_area,
     place_of,
     quoted,
@@ -143,6 +144,23 @@ def _sheet(xml: bytes) -> dict[tuple[int, int], Formula]:
 def _check_place(row: int, column: int) -> None:
     if not (0 < row <= MAX_ROWS and 0 < column <= MAX_COLUMNS):
         raise Malformed("it has cells outside the limits of a sheet")
+
+
+def formula_in(formula: Formula, cell: tuple[int, int]) -> str:
+    """A formula as it reads in another cell that shares it, or to which it is copied."""
+    if formula[1:3] == cell:
+        return formula.text
+    from openpyxl.formula.translate import Translator
+
+    origin = address(formula.row, formula.column)
+    return str(Translator(f"={formula.text}", origin).translate_formula(address(*cell)))[1:]
+
+
+def tokens_of(text: str) -> list[Any]:
+    """The tokens of a formula without its equals sign; their values joined are the formula."""
+    from openpyxl.formula import Tokenizer  # most workbooks that are filled in have no formulas
+
+    return list(Tokenizer(f"={text}").items)
 
 
 def references(formula: Formula, cell: tuple[int, int]) -> Iterator[tuple[str, Corners]]:

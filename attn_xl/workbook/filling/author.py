@@ -18,6 +18,7 @@ from attn_xl.spreadsheets.addresses import address, quoted
 from attn_xl.spreadsheets.book import wrote_this
 from attn_xl.spreadsheets.drawn import DrawnBook, read_drawn
 from attn_xl.spreadsheets.engine import Key, computed
+from attn_xl.spreadsheets.formulas import formula_in
 from attn_xl.tables.frames import Frame
 from attn_xl.tables.names import OF_LAYERS, SPELLINGS, step_named
 from attn_xl.tables.own_names import says_where
@@ -25,7 +26,6 @@ from attn_xl.tables.roles import WordsIn
 from attn_xl.tables.survey import Tables, heads_of, names_model, read_settings
 from attn_xl.tables.written import read_record
 from attn_xl.text import listed
-from attn_xl.workbook.xlsx.moved import formula_in
 from attn_xl.workbook.xlsx.splice import FilledCells, Now, StoredValues, spliced
 from attn_xl.workbook.xlsx.table_columns import with_header_names
 

@@ -105,8 +105,10 @@ def fill(drawn: DrawnBook, made: Assigned, anew: bool = False) -> Filling:
 def _note_changed(drawn: DrawnBook, filling: Filling) -> None:
     """Note the author's formulas that read filled cells, or each other: a program that opens the file
     computes them, unless their values are known."""
+    if drawn.references is None:
+        return
     changed: dict[str, np.ndarray] = {}
-    formulas = drawn.references.cells if drawn.references else {}
+    formulas = drawn.references.cells
     for sheet in formulas.keys() | filling.cells:
         cells = [(row, c) for row, line in filling.cells.get(sheet, {}).items() for c in line]
         size = np.array([(1, 1), *cells, *formulas.get(sheet, {})]).max(axis=0) + 1

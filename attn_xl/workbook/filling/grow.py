@@ -15,7 +15,7 @@ from attn_xl.labelled import Labelled
 from attn_xl.models import steps
 from attn_xl.spreadsheets.addresses import Place, address, quoted
 from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet, read_drawn
-from attn_xl.spreadsheets.formulas import relative
+from attn_xl.spreadsheets.formulas import formula_in, relative
 from attn_xl.tables.frames import (
     FURTHEST,
     Frame,
@@ -34,7 +34,7 @@ from attn_xl.tables.own_names import DIMENSIONS, WORDS, called_in, tags_of
 from attn_xl.tables.roles import WordsIn
 from attn_xl.tables.survey import Tables, heads_of
 from attn_xl.text import count
-from attn_xl.workbook.xlsx.moved import Both, Moves, formula_in, moved
+from attn_xl.workbook.xlsx.moved import Both, Moves, moved
 from attn_xl.workbook.xlsx.repeated import repeated
 from attn_xl.workbook.xlsx.splice import Filled, FilledCells, StoredValues
 

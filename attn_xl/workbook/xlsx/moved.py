@@ -11,9 +11,6 @@ from functools import lru_cache, partial
 from html import unescape
 from typing import NamedTuple
 
-from openpyxl.formula import Tokenizer
-from openpyxl.formula.translate import Translator
-
 from attn_xl.errors import InputError
 from attn_xl.spreadsheets.addresses import (
     MAX_COLUMNS,
@@ -25,7 +22,7 @@ from attn_xl.spreadsheets.addresses import (
     split_address,
 )
 from attn_xl.spreadsheets.drawn import CELL, ROW, DrawnBook, DrawnSheet, attribute, data_of
-from attn_xl.spreadsheets.formulas import Formula
+from attn_xl.spreadsheets.formulas import Formula, formula_in, tokens_of
 from attn_xl.spreadsheets.ooxml import tag_of
 
 from .author_charts import with_series
@@ -203,8 +200,8 @@ def formula_moved(text: str, host: str, moves: Mapping[str, Both]) -> str:
     """
     if not text or not re.search(r"[A-Za-z]\$?\d|\d:|[A-Za-z]:", text):
         return text
-    tokens = Tokenizer(f"={text}")
-    for token in tokens.items:
+    tokens = tokens_of(text)
+    for token in tokens:
         if token.type == "OPERAND" and token.subtype == "RANGE":
             before, mark, cells = token.value.rpartition("!")
             sheet = before[1:-1].replace("''", "'") if before.startswith("'") else before
@@ -216,7 +213,7 @@ def formula_moved(text: str, host: str, moves: Mapping[str, Both]) -> str:
                 )
             if both is not None and not before.startswith("["):
                 token.value = f"{before}{mark}{reference_moved(cells, both)}"
-    return "".join(token.value for token in tokens.items)
+    return "".join(token.value for token in tokens)
 
 
 def reference_moved(cells: str, both: Both, grows: bool = False) -> str:
@@ -289,14 +286,6 @@ def _spelled(end: re.Match[str], row: int, column: int) -> str:
     if end[4]:
         return f"{end[1]}{letters(column)}{end[3]}{row}"
     return f"{end[7]}{row}" if end[8] else f"{end[5]}{letters(column)}"
-
-
-def formula_in(formula: Formula, cell: tuple[int, int]) -> str:
-    """A formula as it reads in another cell that shares it, or to which it is copied."""
-    if formula[1:3] == cell:
-        return formula.text
-    origin = address(formula.row, formula.column)
-    return str(Translator(f"={formula.text}", origin).translate_formula(address(*cell)))[1:]
 
 
 def _unshared(xml: bytes, formulas: Mapping[tuple[int, int], Formula]) -> bytes:

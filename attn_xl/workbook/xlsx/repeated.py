@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from attn_xl.errors import InputError
 from attn_xl.spreadsheets.addresses import Corners, address, parse_area
 from attn_xl.spreadsheets.drawn import ROW, DrawnBook, DrawnSheet, attribute, data_of
+from attn_xl.spreadsheets.formulas import formula_in
 
-from .moved import formula_in
 from .splice import Filled, FilledCells, packed, spliced, with_merges
 
 _COL = re.compile(rb"<((?:\w+:)?)col\b[^>]*>")

@@ -7,11 +7,10 @@ import re
 from collections.abc import Mapping, Sequence
 from html import escape, unescape
 
-from openpyxl.formula import Tokenizer
-
 from attn_xl.errors import InputError
 from attn_xl.spreadsheets.addresses import parse_area, unique
 from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet, read_drawn
+from attn_xl.spreadsheets.formulas import tokens_of
 
 from .rows import spreadsheet_text, with_texts
 from .splice import FORMULAS, Filled, FilledCells, packed
@@ -108,8 +107,8 @@ def _renamed(formula: str, tables: Mapping[str, Mapping[str, str]]) -> str:
     """A formula with the new names of the columns of tables."""
     if "[" not in formula:
         return formula
-    tokens = Tokenizer(f"={formula}")
-    for token in tokens.items:
+    tokens = tokens_of(formula)
+    for token in tokens:
         columns = tables.get(token.value.partition("[")[0].casefold(), {})
 
         def one(found: re.Match[str], columns: Mapping[str, str] = columns) -> str:
@@ -117,4 +116,4 @@ def _renamed(formula: str, tables: Mapping[str, Mapping[str, str]]) -> str:
             return "[" + _MARK.sub("'", new) + "]" if new else found[0]
 
         token.value = _BRACKETED.sub(one, token.value)
-    return "".join(token.value for token in tokens.items)
+    return "".join(token.value for token in tokens)
