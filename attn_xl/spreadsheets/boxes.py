@@ -54,6 +54,11 @@ def rectangles(cells: Collection[tuple[int, int]]) -> list[Corners]:
     places = np.array([(0, 0), *cells])
     filled = np.zeros(places.max(axis=0) + 1, bool)
     filled[tuple(places[1:].T)] = True
+    return rectangles_of(filled)
+
+
+def rectangles_of(filled: np.ndarray) -> list[Corners]:
+    """The rectangles around neighbouring True cells: first row, first column, rows, columns."""
     found = sorted(boxes(filled, diagonal=False))
     return [(top, left, end - top + 1, last - left + 1) for top, left, end, last in found]
 

@@ -6,20 +6,21 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Iterator, Set
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from xml.parsers.expat import ExpatError
+
+import numpy as np
 
 from attn_xl.errors import InputError
 from attn_xl.settings import LABELS, SETTINGS
 
 from .addresses import Corners, address, parse_area, split_address
 from .book import Book, book_of
-from .boxes import rectangles
+from .boxes import rectangles_of
 from .formulas import Formula, References, formulas_in
 from .ooxml import DAMAGED, Malformed, Package, content_of, damaged, parse
 
@@ -35,9 +36,35 @@ _OPTIONS = (SETTINGS.casefold(), LABELS.casefold())
 """The sheets of options and answers, where no matrix stands."""
 STEPS_NOTE = "What the sheets before do not show. attn-xl fill writes this sheet."
 """The first cell of the sheet that `fill` adds."""
-MOST_OUTLINES = 20_000
-"""Cells with a border or a fill among which outlines are looked for."""
+_BLANKS = rb'((?:<c r="[A-Z]+(\d+)" s="\d+"(?: t="n")? ?/>)+)'
+"""Neighbouring blank cells, as most programs write them, and the row of the last one."""
+_CELLS = re.compile(_BLANKS + b"|" + CELL_START.pattern)
+_OF_BLANK = re.compile(rb'<c r="([A-Z]+)" s="(\d+)"(?: t="n")? ?/>')
 _EDGES = ("left", "right", "top", "bottom")
+
+
+class Looks(NamedTuple):
+    """How the cells of a sheet look, by row and column.
+
+    Attributes:
+        styles: the number of each cell's style, -1 where the sheet has no cell.
+        framed: whether a cell has a border or a fill, or stands inside an outline.
+    """
+
+    styles: np.ndarray
+    framed: np.ndarray
+
+    def frames(self, cell: tuple[int, int]) -> bool:
+        """Whether a cell is framed."""
+        return all(at < size for at, size in zip(cell, self.framed.shape)) and bool(self.framed[cell])
+
+    def style(self, cell: tuple[int, int]) -> int:
+        """The number of the style of a cell; 0 if it has none."""
+        inside = all(at < size for at, size in zip(cell, self.styles.shape))
+        return max(int(self.styles[cell]), 0) if inside else 0
+
+
+NO_LOOKS = Looks(np.full((1, 1), -1), np.zeros((1, 1), bool))
 
 
 @dataclass
@@ -48,8 +75,7 @@ class DrawnSheet:
         name, part: the sheet, and the part of the package that holds it.
         values: of its nonblank cells: numbers, texts, error values, `NOT_STORED`.
         formulas: of its formula cells; cells that share a formula have that of the first.
-        styles: of the cells that have one, by its number.
-        framed: the cells with a border or a fill.
+        looks: of its cells.
         merged: its merged cells.
         closed: ranges where nothing can be written, each with the reason.
         held: blank cells that count as if they held a number, until one is put there.
@@ -59,8 +85,7 @@ class DrawnSheet:
     part: str
     values: dict[tuple[int, int], Any] = field(default_factory=dict)
     formulas: dict[tuple[int, int], Formula] = field(default_factory=dict)
-    styles: dict[tuple[int, int], int] = field(default_factory=dict)
-    framed: set[tuple[int, int]] = field(default_factory=set)
+    looks: Looks = NO_LOOKS
     merged: list[Corners] = field(default_factory=list)
     closed: list[tuple[Corners, str]] = field(default_factory=list)
     held: set[tuple[int, int]] = field(default_factory=set)
@@ -131,10 +156,12 @@ def read_drawn(path: Path, content: bytes | None = None) -> DrawnBook:
                 (row, column): value
                 for row, values in enumerate(book.grids[name], 1)
                 for column, value in enumerate(values, 1)
-                if not (isinstance(value, str) and not value.strip())
+                if value != "" and not (isinstance(value, str) and not value.strip())
             }
             sheet.formulas = formulas.get(name, {})
-            _look_at(sheet, package.read(part), framed, package)
+            where = f"{path}, sheet {name!r}"
+            _close(sheet, package.read(part), package)
+            sheet.looks = _looks(package.read(part), framed, sheet.formulas, where)
             drawn.sheets.append(sheet)
     except (Malformed, ExpatError, *DAMAGED, LookupError) as error:
         raise damaged(path, str(error)) from None
@@ -148,17 +175,8 @@ def _refuse_signed(path: Path, package: Package) -> None:
         )
 
 
-def _look_at(sheet: DrawnSheet, xml: bytes, framed: frozenset[int], package: Package) -> None:
-    start, end = data_of(xml)
-    columns: dict[bytes, int] = {}
-    for letters, row, style in CELL_START.findall(xml, start, end):
-        if not style:
-            continue
-        if letters not in columns:
-            columns[letters] = split_address(f"{letters.decode()}1")[1]
-        sheet.styles[int(row), columns[letters]] = int(style)
-    sheet.framed = {cell for cell, style in sheet.styles.items() if style in framed}
-    sheet.framed.update([*_enclosed(sheet.framed)])
+def _close(sheet: DrawnSheet, xml: bytes, package: Package) -> None:
+    end = data_of(xml)[1]
     for reference in re.findall(rb'<(?:\w+:)?mergeCell [^>]*?ref="([^"]+)"', xml[end:]):
         if area := parse_area(reference.decode()):
             sheet.merged.append(area[1])
@@ -178,13 +196,55 @@ def _look_at(sheet: DrawnSheet, xml: bytes, framed: frozenset[int], package: Pac
         sheet.closed.append(((1, 1, 1 << 20, 1 << 14), "a protected sheet"))
 
 
-def _enclosed(cells: Set[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The cells within rectangles of which the edges alone have borders."""
-    for row, column, rows, columns in rectangles(cells) if len(cells) <= MOST_OUTLINES else ():
-        whole = {*product(range(row, row + rows), range(column, column + columns))}
-        inside = {*product(range(row + 1, row + rows - 1), range(column + 1, column + columns - 1))}
-        if whole - inside <= cells:
-            yield from inside
+def _looks(
+    xml: bytes, framed: frozenset[int], formulas: Iterable[tuple[int, int]], where: str
+) -> Looks:
+    """How the cells of a sheet look.
+
+    Args:
+        framed: the numbers of the styles with a border or a fill.
+        formulas: the cells with formulas, some of which may be missing in the XML.
+
+    Raises:
+        InputError: if cells have no addresses, or are not in order.
+    """
+    runs: dict[bytes, tuple[list[int], list[int]]] = {}
+    rows, columns, styles = list[int](), list[int](), list[int]()
+    last, ordered = (0, 0), True
+    for blanks, of_blanks, letters, number, style in _CELLS.findall(xml, *data_of(xml)):
+        if blanks:  # the same in many rows
+            run, number = blanks.replace(of_blanks + b'" s', b'" s'), of_blanks
+            if run not in runs:
+                found = _OF_BLANK.findall(run)
+                runs[run] = [column_at(one) for one, _ in found], [int(one) for _, one in found]
+                ordered &= len(found) == run.count(b"<") and runs[run][0] == sorted({*runs[run][0]})
+            across, looks = runs[run]
+        else:
+            across, looks = [column_at(letters)], [int(style or 0)]
+        cell = int(number or 0), across[0]
+        ordered &= 0 not in cell and last < cell
+        last = cell[0], across[-1]
+        rows += [cell[0]] * len(across)
+        columns += across
+        styles += looks
+    if not ordered:
+        raise InputError(
+            f"{where}: its cells have no addresses, or no order. Save it once in a spreadsheet program."
+        )
+    last = max(rows, default=0), max(columns, default=0)
+    numbers = np.full(np.array([last, *formulas]).max(axis=0) + 1, -1, np.int32)
+    numbers[rows, columns] = styles
+    outlined = np.isin(numbers, [*framed])
+    for top, left, high, wide in rectangles_of(outlined):
+        box = outlined[top : top + high, left : left + wide]
+        box[:] |= box[[0, -1]].all() and box[:, [0, -1]].all()
+    return Looks(numbers, outlined)
+
+
+@cache
+def column_at(letters: bytes) -> int:
+    """The number of a column; 0 for no letters."""
+    return split_address(f"{letters.decode()}1")[1] if letters else 0
 
 
 def attribute(attributes: bytes, name: bytes) -> bytes:

@@ -4,7 +4,7 @@ matrices of attention, whether they are blank, partly filled or complete."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
@@ -15,7 +15,7 @@ import numpy as np
 from attn_xl.errors import InputError
 from attn_xl.records import record
 from attn_xl.spreadsheets.addresses import Place, address, place_of, quoted
-from attn_xl.spreadsheets.boxes import rectangles
+from attn_xl.spreadsheets.boxes import rectangles, rectangles_of
 from attn_xl.spreadsheets.drawn import DrawnSheet
 from attn_xl.spreadsheets.formulas import references
 from attn_xl.spreadsheets.numerals import NOT_STORED, ErrorValue, as_text, is_number
@@ -101,11 +101,9 @@ Box = tuple[int, int, int, int]
 class Page:
     """The cells of a sheet, counted: texts, arrows, numbers, framed ones, sums of those beside them."""
 
-    def __init__(self, sheet: DrawnSheet, used: Iterable[tuple[int, int]] = ()) -> None:
+    def __init__(self, sheet: DrawnSheet) -> None:
         self.sheet = sheet
-        cells = np.array([(0, 0), *sheet.values, *sheet.formulas])
-        framed = np.array([(0, 0), *sheet.framed])
-        self.rows, self.columns = (np.maximum(cells.max(axis=0), framed.max(axis=0)) + 1).tolist()
+        self.rows, self.columns = sheet.looks.framed.shape
         kinds = np.zeros((5, self.rows + 1, self.columns + 1), np.int32)
         self.numbers: set[tuple[int, int]] = set()
         for place, value in sheet.values.items():
@@ -120,7 +118,7 @@ class Page:
         for kind, places in ((2, self.numbers), (4, self.sums)):
             for place in places:
                 kinds[kind][place] = 1
-        kinds[3][tuple(framed[1:].T)] = 1
+        kinds[3, :-1, :-1] = sheet.looks.framed
         kinds[3] *= (kinds[0] == 0) & (kinds[4] == 0)
         totals = np.cumsum(np.cumsum(kinds, axis=1), axis=2)
         self._texts, self._arrows, self._numbers, self._framed, self._sums = totals
@@ -128,14 +126,14 @@ class Page:
 
     def _counts(self, place: tuple[int, int]) -> bool:
         """Whether a number is a label: it stands without a frame beside one, in a run: 0, 1, 2."""
-        framed, values = self.sheet.framed, self.sheet.values
+        framed, values = self.sheet.looks.frames, self.sheet.values
         (row, column), value = place, values[place]
-        if place in framed or place in self.sheet.formulas or not is_number(value):
+        if framed(place) or place in self.sheet.formulas or not is_number(value):
             return False
         for down, across in ((0, 1), (1, 0)):
             before, after = (row - down, column - across), (row + down, column + across)
             run = values.get(before) == value - 1 or values.get(after) == value + 1
-            if run and (row + across, column + down) in framed:
+            if run and framed((row + across, column + down)):
                 return True
         return False
 
@@ -227,8 +225,10 @@ class Page:
     @cached_property
     def blanks(self) -> list[Box]:
         """The rectangles of neighbouring blank cells with a border or a fill, if these fill them."""
-        blank = self.sheet.framed - self.sheet.values.keys() - self.sheet.formulas.keys()
-        return [one for one in rectangles(blank) if self.framed(*one) == one[2] * one[3]]
+        blank = self.sheet.looks.framed.copy()
+        for cell in (*self.sheet.values, *self.sheet.formulas):
+            blank[cell] = False
+        return [one for one in rectangles_of(blank) if self.framed(*one) == one[2] * one[3]]
 
 
 @dataclass

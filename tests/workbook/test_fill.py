@@ -8,6 +8,7 @@ import io
 import re
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -551,21 +552,27 @@ def test_refusals_name_the_remedy(tmp_path: Path) -> None:
     main_ok(["convert", str(SAMPLES / "mouse.xlsx"), "-o", str(tmp_path / "ours.xlsx")])
     with pytest.raises(InputError, match="is a workbook that attn-xl wrote"):
         fill_file(tmp_path / "ours.xlsx", {})
-    signed = io.BytesIO()
-    with (
-        zipfile.ZipFile(two_contexts(tmp_path / "own.xlsx", [])) as old,
-        zipfile.ZipFile(signed, "w") as new,
-    ):
-        for name in old.namelist():
-            content = old.read(name)
-            if name == "_rels/.rels":
-                link = b'<Relationship Id="rIdS" Type="http://x/digital-signature/origin" Target="s"/>'
-                content = content.replace(b"</Relationships>", link + b"</Relationships>")
-            new.writestr(name, content)
-    (tmp_path / "signed.xlsx").write_bytes(signed.getvalue())
+    link = b'<Relationship Id="rIdS" Type="http://x/digital-signature/origin" Target="s"/>'
+    end = b"</Relationships>"
+    own = two_contexts(tmp_path / "own.xlsx", [])
+    signed = with_part(own, "_rels/.rels", lambda xml: xml.replace(end, link + end))
     with pytest.raises(InputError, match="is signed"):
-        fill_file(tmp_path / "signed.xlsx", {})
-    assert list(attn_xl.read_tables(tmp_path / "signed.xlsx").sentences)  # nothing is changed there
+        fill_file(signed, {})
+    assert list(attn_xl.read_tables(signed).sentences)  # nothing is changed there
+    unplaced = with_part(
+        own, "xl/worksheets/sheet1.xml", lambda xml: re.sub(rb'<c r="[A-Z]+\d+"', b"<c", xml)
+    )
+    with pytest.raises(InputError, match="its cells have no addresses"):
+        fill_file(unplaced, {})
+
+
+def with_part(path: Path, part: str, change: Callable[[bytes], bytes]) -> Path:
+    """A copy of a workbook with another content of a part."""
+    changed = path.with_stem(f"{path.stem} changed")
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(changed, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, change(old.read(name)) if name == part else old.read(name))
+    return changed
 
 
 @thorough

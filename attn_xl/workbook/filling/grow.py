@@ -245,10 +245,10 @@ def _with_one_more(drawn: DrawnBook, made: Assigned, called: Mapping[str, str]) 
     right = max(frame.place.last_column for frame in frames)
     if before and before[-1].row == place.row:
         step = 0, max(place.column - before[-1].column, right - left + 2)
-        area = top, left, max(row for row, _ in sheet.styles), left + step[1] - 1
+        area = top, left, len(sheet.looks.styles) - 1, left + step[1] - 1
     else:
         step = max(place.row - before[-1].row, bottom - top + 2) if before else bottom - top + 3, 0
-        area = top, 1, top + step[0] - 1, max(column for _, column in [*sheet.styles, *sheet.values])
+        area = top, 1, top + step[0] - 1, sheet.looks.styles.shape[1] - 1
     return repeated(drawn, sheet, area, step)
 
 
@@ -295,6 +295,10 @@ def _in_labels(cells: Page, title: Title) -> bool:
 
 def _blank_region(sheet: DrawnSheet, cells: Page, title: Title) -> list[Cell]:
     """The framed blank cells that belong to a title or a tag; for a tag without any, its own cell."""
+
+    def free(row: int, column: int) -> bool:
+        return sheet.looks.frames((row, column)) and (row, column) not in sheet.values
+
     if title.place is not None:
         start: Cell | None = (title.row, title.column)
     else:
@@ -303,22 +307,19 @@ def _blank_region(sheet: DrawnSheet, cells: Page, title: Title) -> list[Cell]:
                 (row, column)
                 for row in range(title.row + 1, title.row + FURTHEST + 1)
                 for column in range(title.column, title.column + 3)
-                if (row, column) in sheet.framed and (row, column) not in sheet.values
+                if free(row, column)
             ),
             None,
         )
     if start is None:
         return []
 
-    def free(row: int, column: int) -> bool:
-        return (row, column) in sheet.framed and (row, column) not in sheet.values
-
     rows = columns = 1
     while free(start[0] + rows, start[1]):
         rows += 1
     while free(start[0], start[1] + columns):
         columns += 1
-    if title.place is not None and start not in sheet.framed:
+    if title.place is not None and not sheet.looks.frames(start):
         return [start]
     return [(start[0] + r, start[1] + c) for r in range(rows) for c in range(columns)]
 
@@ -528,7 +529,7 @@ def _restyle(
     """Give the cells of a frame their looks: the first and the last row and column keep theirs, those
     between repeat the second one; beyond the matrix there is none."""
     place, (rows, columns, _) = frame.place, moves[frame.place.sheet]
-    own = next(sheet.styles for sheet in drawn.sheets if sheet.name == place.sheet)
+    own = next(sheet.looks for sheet in drawn.sheets if sheet.name == place.sheet)
     high = rows.span(place.row, place.last_row)
     wide = columns.span(place.column, place.last_column)
     styles = result.styles.setdefault(place.sheet, {})
@@ -540,7 +541,7 @@ def _restyle(
                 place.row + _patch(r, size[0], place.rows),
                 place.column + _patch(c, size[1], place.columns),
             )
-            styles[cell] = own.get(like, 0) if inside else 0
+            styles[cell] = own.style(like) if inside else 0
 
 
 def _like_frames(drawn: DrawnBook, frames: Collection[Frame]) -> dict[Frame, Frame]:

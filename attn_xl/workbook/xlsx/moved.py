@@ -182,9 +182,8 @@ def _check(drawn: DrawnBook, sheet: DrawnSheet, both: Both) -> None:
                 "needs, or remove that."
             )
     rows, columns, _ = both
-    last = max((row for row, _ in [*sheet.values, *sheet.framed]), default=1)
-    wide = max((column for _, column in [*sheet.values, *sheet.framed]), default=1)
-    if rows.point(last) > MAX_ROWS or columns.point(wide) > MAX_COLUMNS:
+    last, wide = sheet.looks.styles.shape
+    if rows.point(last - 1) > MAX_ROWS or columns.point(wide - 1) > MAX_COLUMNS:
         raise InputError(
             f"{where}: would be larger than a sheet can be. Use fewer words or dimensions."
         )
@@ -436,8 +435,8 @@ def _cells(found: re.Match[bytes], sheet: DrawnSheet, row: int, copy: bool, both
     p = prefix[1] or b"" if prefix else b""
     style = attribute(found[1], b"s")
     look = b' s="%b"' % style if style else b""
-    below, right = ((old[0] + down, old[1] + 1 - down) in sheet.framed for down in (1, 0))
-    framed = old in sheet.framed
+    below, right = (sheet.looks.frames((old[0] + down, old[1] + 1 - down)) for down in (1, 0))
+    framed = sheet.looks.frames(old)
     if copy and framed and not below:
         look = b""
     new = columns.point(old[1])

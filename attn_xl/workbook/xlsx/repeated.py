@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+import numpy as np
+
 from attn_xl.errors import InputError
 from attn_xl.spreadsheets.addresses import Corners, address, parse_area
 from attn_xl.spreadsheets.drawn import ROW, DrawnBook, DrawnSheet, attribute, data_of
@@ -46,14 +48,13 @@ def _part(content: bytes, drawn: DrawnBook, sheet: DrawnSheet) -> bytes:
 
 def _cells(sheet: DrawnSheet, area: Corners) -> Iterator[tuple[int, int]]:
     top, left, bottom, right = area
-    for cell in {**sheet.styles, **sheet.values, **sheet.formulas}:
-        if top <= cell[0] <= bottom and left <= cell[1] <= right:
-            yield cell
+    there = sheet.looks.styles[top : bottom + 1, left : right + 1] >= 0
+    yield from ((top + row, left + column) for row, column in np.argwhere(there).tolist())
 
 
 def _copy(sheet: DrawnSheet, cell: tuple[int, int], there: tuple[int, int]) -> Filled:
     """What a copied cell holds: a text or a number as it is, a formula with its references moved."""
-    style, formula = sheet.styles.get(cell, 0), sheet.formulas.get(cell)
+    style, formula = sheet.looks.style(cell), sheet.formulas.get(cell)
     if formula is not None and not formula.array:
         return Filled(None, formula_in(formula, there), style=style)
     value = sheet.values.get(cell)

@@ -6,17 +6,26 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
+import numpy as np
 import orjson
 
 from attn_xl.errors import InputError
 from attn_xl.spreadsheets.addresses import address, letters, parse_area, row_token, split_address
-from attn_xl.spreadsheets.drawn import CELL, CELL_START, ROW, DrawnBook, attribute, data_of
+from attn_xl.spreadsheets.drawn import (
+    CELL,
+    CELL_START,
+    NO_LOOKS,
+    ROW,
+    DrawnBook,
+    Looks,
+    attribute,
+    data_of,
+)
 from attn_xl.spreadsheets.ooxml import Package
 
 from .author_charts import charts_showing
@@ -79,13 +88,15 @@ def spliced(
         return drawn.content
     package = drawn.package
     changed: dict[str, bytes] = {}
+    looks = {sheet.name: sheet.looks for sheet in drawn.sheets}
     for name, part in drawn.book.marks.sheets().items():
         values = (changed_values or {}).get(name)
         if values:
             changed[part] = _revalued(package.read(part), values)
         if cells.get(name):
             where = f"{drawn.path}, sheet {name!r}"
-            changed[part] = _sheet(changed.get(part) or package.read(part), cells[name], where)
+            xml = changed.get(part) or package.read(part)
+            changed[part] = _sheet(xml, cells[name], looks[name], where)
     changed |= charts_showing(package, Now(drawn, cells, changed_values or {}).at)
     book = recalculating(package.read(package.main))
     (types_part, types), (links_part, links), dropped = without_calculation_chain(package)
@@ -252,10 +263,10 @@ def _new_sheet(cells: FilledCells) -> bytes:
         b'<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<worksheet xmlns="http://schemas.'
         b'openxmlformats.org/spreadsheetml/2006/main"><sheetData></sheetData></worksheet>'
     )
-    return _sheet(empty, cells, "")
+    return _sheet(empty, cells, NO_LOOKS, "")
 
 
-def _sheet(xml: bytes, cells: FilledCells, where: str) -> bytes:
+def _sheet(xml: bytes, cells: FilledCells, looks: Looks, where: str) -> bytes:
     """The XML of a sheet with some cells filled in."""
     start, end = data_of(xml)
     body = xml[start:end]
@@ -265,18 +276,13 @@ def _sheet(xml: bytes, cells: FilledCells, where: str) -> bytes:
     columns = _styles_of_columns(xml[:start])
 
     def edited(row: int, found: re.Match[bytes] | None) -> bytes:
-        return _row(row, found, cells[row], prefix, columns, where)
+        return _row(row, found, cells[row], prefix, columns, looks)
 
     pieces: list[bytes] = []
     waiting = sorted(row for row in cells if cells[row])
-    done = last = 0
+    done = 0
     for found in ROW.finditer(body):
         number = int(attribute(found[2], b"r") or 0)
-        if number <= last:
-            raise InputError(
-                f"{where}: its rows have no numbers. Save it once in a spreadsheet program."
-            )
-        last = number
         while waiting and waiting[0] < number:
             row = waiting.pop(0)
             pieces += [body[done : found.start()], edited(row, None)]
@@ -306,7 +312,7 @@ def _spanning(head: bytes, cells: FilledCells) -> bytes:
 
 def _row(
     row: int, found: re.Match[bytes] | None, cells: FilledRow, prefix: str,
-    columns: Mapping[int, bytes], where: str,
+    columns: Mapping[int, int], looks: Looks,
 ) -> bytes:  # fmt: skip
     """A row with some cells filled in; the others keep their bytes.
 
@@ -316,31 +322,23 @@ def _row(
     """
     attributes, inner = (found[2], found[4] or b"") if found else (b' r="%d"' % row, b"")
     custom = attribute(attributes, b"customFormat") in (b"1", b"true")
-    own = attribute(attributes, b"s") if custom else b""
-    places, offsets, styles = [0], [0], dict[int, bytes]()
-    for cell in CELL_START.finditer(inner):
-        column = _column(cell[1] or b"")
-        if column <= places[-1]:
-            raise InputError(
-                f"{where}: its cells have no order. Save it once in a spreadsheet program."
-            )
-        places.append(column)
-        offsets.append(cell.start())
-        styles[column] = cell[3] or b""
-    offsets.append(len(inner))
+    own = int(attribute(attributes, b"s") or 0) if custom else 0
+    line = looks.styles[row] if row < len(looks.styles) else looks.styles[0]
+    there = np.flatnonzero(line >= 0)
+    styles = dict(zip(there.tolist(), line[there].tolist()))
     pieces, done = list[bytes](), 0
     for _, run in groupby(enumerate(sorted(cells)), lambda one: one[1] - one[0]):
         filled = [column for _, column in run]
         values, formulas, arrays, chosen = zip(*map(cells.__getitem__, filled))
-        looks = [
-            styles.get(column, own or columns.get(column, b"")) if style is None
-            else b"%d" % style if style else b""
+        numbers = [
+            styles.get(column, own or columns.get(column, 0)) if style is None else style
             for column, style in zip(filled, chosen)
         ]  # fmt: skip
-        cells_alike = tuple(zip(filled, map(type, values), formulas, looks, arrays))
-        line = _pattern(prefix, cells_alike).at(row) % tuple(_values(values))
-        pieces += [inner[done : offsets[bisect_left(places, filled[0])]], line]
-        done = offsets[bisect_right(places, filled[-1])]
+        cells_alike = tuple(zip(filled, map(type, values), formulas, numbers, arrays))
+        written = _pattern(prefix, cells_alike).at(row) % tuple(_values(values))
+        start, end = np.searchsorted(there, (filled[0], filled[-1] + 1))
+        pieces += [inner[done : _offset(inner, row, there[start:])], written]
+        done = _offset(inner, row, there[end:])
     pieces.append(inner[done:])
     # The span is a hint, which a new cell may exceed.
     attributes = re.sub(rb'\s+spans="[^"]*"', b"", attributes)
@@ -349,13 +347,13 @@ def _row(
 
 
 @lru_cache(maxsize=64)
-def _pattern(p: str, cells: tuple[tuple[int, type, str, bytes, bool], ...]) -> RowPattern:
+def _pattern(p: str, cells: tuple[tuple[int, type, str, int, bool], ...]) -> RowPattern:
     """The XML of neighbouring cells: of each its column, what it holds, its formula and style, and
     whether it is an array formula."""
     parts = []
     for column, kind, formula, style, array in cells:
         place = f"{letters(column)}{row_token(0)}"
-        start = f'<{p}c r="{place}"' + (f' s="{style.decode()}"' if style else "")
+        start = f'<{p}c r="{place}"' + (f' s="{style}"' if style else "")
         reference = f' t="array" ref="{place}"' if array else ""
         written = f"<{p}f{reference}>{escaped(formula)}</{p}f>".replace("%", "%%") if formula else ""
         if kind is str and not formula:
@@ -385,17 +383,23 @@ def _values(values: Sequence[float | str | bool | None]) -> list[bytes]:
     return written
 
 
-@cache
-def _column(letters: bytes) -> int:
-    return split_address(f"{letters.decode()}1")[1] if letters else 0
+def _offset(inner: bytes, row: int, columns: np.ndarray) -> int:
+    """Where the first of some cells of a row begins; the end of the row for none."""
+    name = f"{letters(columns[0])}{row}".encode() if len(columns) else b""
+    for place in re.finditer(rb"""r=["']%b["']""" % name, inner) if name else ():
+        start = inner.rfind(b"<", 0, place.start())
+        cell = CELL_START.match(inner, start)
+        if cell and cell.end() >= place.end():
+            return start
+    return len(inner)
 
 
-def _styles_of_columns(head: bytes) -> dict[int, bytes]:
+def _styles_of_columns(head: bytes) -> dict[int, int]:
     """The style of each column that has one."""
-    styles: dict[int, bytes] = {}
+    styles: dict[int, int] = {}
     for tag in re.findall(rb"<(?:\w+:)?col\b([^>]*)>", head):
         style = attribute(tag, b"style")
         if style and style != b"0":
             first, last = int(attribute(tag, b"min") or 1), int(attribute(tag, b"max") or 1)
-            styles |= dict.fromkeys(range(first, min(last, 16384) + 1), style)
+            styles |= dict.fromkeys(range(first, min(last, 16384) + 1), int(style))
     return styles
