@@ -56,12 +56,13 @@ class Looks(NamedTuple):
 
     def frames(self, cell: tuple[int, int]) -> bool:
         """Whether a cell is framed."""
-        return all(at < size for at, size in zip(cell, self.framed.shape)) and bool(self.framed[cell])
+        rows, columns = self.framed.shape
+        return cell[0] < rows and cell[1] < columns and bool(self.framed[cell])
 
     def style(self, cell: tuple[int, int]) -> int:
         """The number of the style of a cell; 0 if it has none."""
-        inside = all(at < size for at, size in zip(cell, self.styles.shape))
-        return max(int(self.styles[cell]), 0) if inside else 0
+        rows, columns = self.styles.shape
+        return max(int(self.styles[cell]), 0) if cell[0] < rows and cell[1] < columns else 0
 
 
 NO_LOOKS = Looks(np.full((1, 1), -1), np.zeros((1, 1), bool))

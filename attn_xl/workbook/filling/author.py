@@ -26,7 +26,7 @@ from attn_xl.tables.roles import WordsIn
 from attn_xl.tables.survey import Tables, heads_of, names_model, read_settings
 from attn_xl.tables.written import read_record
 from attn_xl.text import listed
-from attn_xl.workbook.xlsx.splice import FilledCells, Now, StoredValues, spliced
+from attn_xl.workbook.xlsx.splice import FilledCells, Now, StoredValues, filled_at, spliced
 from attn_xl.workbook.xlsx.table_columns import with_header_names
 
 from .fill import Filling, fill
@@ -176,7 +176,8 @@ def _compute(
     for sheet, own in values.items():
         known = drawn.references.formulas.get(sheet, {}) if drawn.references else {}
         for row, column in own:
-            filled, hers = written.get(sheet, {}).get(row, {}).get(column), known.get((row, column))
+            filled = filled_at(written.get(sheet, {}), row, column)
+            hers = known.get((row, column))
             text = filled.formula if filled else ""
             if filled is None and hers is not None and not (hers.array or hers.table):
                 text = formula_in(hers, (row, column))
@@ -185,9 +186,8 @@ def _compute(
     found = computed(formulas, [*drawn.book.grids], drawn.names, now.at) if formulas else {}
     for (sheet, row, column), value in found.items():
         values[sheet][row, column] = value
-        line = written.get(sheet, {}).get(row, {})
-        if column in line:
-            line[column] = line[column]._replace(value=value)
+        if filled := filled_at(written.get(sheet, {}), row, column):
+            written[sheet][row][column] = filled._replace(value=value)
 
 
 def _steps() -> Iterator[Step]:

@@ -36,7 +36,14 @@ from attn_xl.tables.names import names_width
 from attn_xl.tables.own_names import FORMULA, WORDS
 from attn_xl.workbook.layout.layout import rows_alike
 from attn_xl.workbook.layout.page import Block, PlacedOperand
-from attn_xl.workbook.xlsx.splice import Filled, FilledCells, FilledRow, StoredValues
+from attn_xl.workbook.xlsx.splice import (
+    Filled,
+    FilledCells,
+    FilledRow,
+    FilledRun,
+    Formulas,
+    StoredValues,
+)
 
 from .groups import Assigned
 
@@ -150,7 +157,7 @@ class StepsSheet:
     """The sheet for the matrices that an author's sheets do not show, one below the other."""
 
     def __init__(self, name: str) -> None:
-        self.name, self.cells = name, {1: {1: Filled(STEPS_NOTE)}}
+        self.name, self.cells = name, {1: FilledRow({1: Filled(STEPS_NOTE)})}
         self._next = 3
 
     def place(self, node: Matrix) -> Place:
@@ -161,11 +168,13 @@ class StepsSheet:
 
     def label(self, sentence: str, node: Matrix, place: Place) -> None:
         title = f"{node.name} = {node.words}" if node.words else node.name
-        self.cells[place.row - 2] = {1: Filled(f"{sentence}: {title}")}
+        self.cells[place.row - 2] = FilledRow({1: Filled(f"{sentence}: {title}")})
         if node.shape != (1, 1):
-            self.cells[place.row - 1] = dict(enumerate(map(Filled, node.columns), place.column))
+            self.cells[place.row - 1] = FilledRow(
+                dict(enumerate(map(Filled, node.columns), place.column))
+            )
             for n, text in enumerate(node.rows, place.row):
-                self.cells[n] = {1: Filled(text)}
+                self.cells[n] = FilledRow({1: Filled(text)})
 
 
 class Sentence:
@@ -360,7 +369,7 @@ class Sentence:
 
     def formulas(
         self, node: Matrix, frame: Frame, wanted: np.ndarray
-    ) -> Iterator[tuple[int, FilledRow]]:
+    ) -> Iterator[tuple[int, FilledRun]]:
         """The wanted cells of a matrix in a frame by rows of the sheet, each with its formula and its
         number."""
         home, numbers = frame.place, self.shown.shown.get(node, node.values)
@@ -380,23 +389,24 @@ class Sentence:
             else range(node.shape[0])
         )
         hers = self.hers.get(frame.step, frozenset())
-        patterns: dict[object, list[tuple[str, bool]]] = {}
+        patterns: dict[object, Formulas] = {}
+        lines = []
         for i, kind in enumerate(kinds):
-            columns = np.flatnonzero(wanted[i]).tolist()
-            if not columns:
+            if clone is None or not wanted[i].any():
+                lines.append((("", False),) * node.shape[1])
                 continue
-            if clone is None:
-                patterns[kind] = [("", False)] * node.shape[1]
-            elif kind not in patterns:
+            if kind not in patterns:
                 own = PlacedOperand(blocks, clone, home, i, {}, frame.turned)
-                patterns[kind] = [as_she_writes(own.formula(j), hers) for j in range(node.shape[1])]
-            values, pattern = numbers[i].tolist(), patterns[kind]
-            if frame.turned:
-                for j in columns:
-                    row, column = frame.cell(i, j)
-                    yield row, {column: Filled(values[j], *pattern[j])}
-            else:
-                yield home.row + i, {home.column + j: Filled(values[j], *pattern[j]) for j in columns}
+                texts = map(own.formula, range(node.shape[1]))
+                patterns[kind] = tuple(as_she_writes(text, hers) for text in texts)
+            lines.append(patterns[kind])
+        if frame.turned:
+            numbers, wanted, lines = numbers.T, wanted.T, [*zip(*lines)]
+        for i, line in enumerate(lines):
+            edges = np.flatnonzero(np.diff(wanted[i], prepend=False, append=False)).tolist()
+            for start, end in zip(edges[::2], edges[1::2]):
+                values = numbers[i, start:end].tolist()
+                yield home.row + i, FilledRun(home.column + start, values, line[start:end])
 
 
 _OF_ROWS = re.compile(r"SUMPRODUCT\(([^(),]+),([^(),]+)\)")
@@ -475,9 +485,9 @@ def gap(a: Place, b: Place) -> int:
     return across + max(b.row - a.last_row, a.row - b.last_row, 0)
 
 
-def _write(cells: FilledCells, rows: Iterable[tuple[int, FilledRow]]) -> None:
+def _write(cells: FilledCells, rows: Iterable[tuple[int, Mapping[int, Filled]]]) -> None:
     for row, line in rows:
-        cells.setdefault(row, {}).update(line)
+        cells.setdefault(row, FilledRow()).add(line)
 
 
 def _fill_group(sentence: Sentence, filling: Filling) -> None:
@@ -498,7 +508,7 @@ def _fill_group(sentence: Sentence, filling: Filling) -> None:
                 filling.differs += _differences(sentence, node, frame, sheet)
 
 
-def _labels(sentence: Sentence, tag: Title) -> Iterator[tuple[int, FilledRow]]:
+def _labels(sentence: Sentence, tag: Title) -> Iterator[tuple[int, dict[int, Filled]]]:
     """The cells of a tag for words, dimensions or a formula. Labels refer to those of the input, if it
     has some.
 

@@ -36,7 +36,7 @@ from attn_xl.tables.survey import Tables, heads_of
 from attn_xl.text import count
 from attn_xl.workbook.xlsx.moved import Both, Moves, moved
 from attn_xl.workbook.xlsx.repeated import repeated
-from attn_xl.workbook.xlsx.splice import Filled, FilledCells, StoredValues
+from attn_xl.workbook.xlsx.splice import Filled, FilledCells, FilledRow, StoredValues
 
 from .groups import Assigned, Compute, assigned, plain_exponentials
 
@@ -78,8 +78,10 @@ class Grown:
             styles, cells = self.styles.get(sheet.name, {}), written.setdefault(sheet.name, {})
             for part in (self.cells.get(sheet.name, {}), formulas.get(sheet.name, {})):
                 for row, line in part.items():
-                    styled = {c: one._replace(style=styles.get((row, c))) for c, one in line.items()}
-                    cells.setdefault(row, {}).update(styled)
+                    cells.setdefault(row, FilledRow()).maps[0].update(
+                        (column, Filled(*one[:3], styles.get((row, column))))
+                        for column, one in line.singly().items()
+                    )
         return written
 
     def note_formulas(
@@ -199,7 +201,7 @@ def grown(
             cells = result.cells.setdefault(frame.place.sheet, {})
             values = table.values.T if frame.turned else table.values
             for row, line in enumerate(values.tolist(), frame.place.row):
-                own = cells.setdefault(row, {})
+                own = cells.setdefault(row, FilledRow())
                 own.update(enumerate(map(Filled, map(float, line)), frame.place.column))
     return result
 
@@ -487,7 +489,7 @@ def _relabel(
     cells = result.cells.setdefault(sheet, {})
     high, wide = rows.span(place.row, place.last_row), columns.span(place.column, place.last_column)
     for row in range(high[0], high[1] + 1):
-        cells.setdefault(row, {}).update(dict.fromkeys(range(wide[0], wide[1] + 1), BLANK))
+        cells.setdefault(row, FilledRow()).update(dict.fromkeys(range(wide[0], wide[1] + 1), BLANK))
     page = pages[sheet]
     before = _labels_now(old, n, frame)
     after = _labels_now(result.made, n, frame) if n < len(result.made.groups) else ((), ())
@@ -506,7 +508,7 @@ def _relabel(
             linked = known is not None and old_cell in formulas
         if axis == 0 and away > 1 and not page.arrows(place.row, place.column - 1, place.rows, 1):
             for row in range(first, last + 1):  # what is said of the old words
-                cells.setdefault(row, {})[columns.point(place.column - 1)] = BLANK
+                cells.setdefault(row, FilledRow())[columns.point(place.column - 1)] = BLANK
         for number in range(last - first + 1):
             cell = _along(axis, first + number, old_cell, rows, columns)
             text = texts[number] if number < len(texts) else None
@@ -515,7 +517,7 @@ def _relabel(
                 there, own, start, input_cell = known
                 at = _along(own, start + number, input_cell, *moves[there][:2])
                 formula = address(*at) if there == sheet else f"{quoted(there)}!{address(*at)}"
-            cells.setdefault(cell[0], {})[cell[1]] = Filled(text, formula)
+            cells.setdefault(cell[0], FilledRow())[cell[1]] = Filled(text, formula)
 
 
 def _along(axis: int, at: int, cell: Cell, rows: Moves, columns: Moves) -> Cell:
@@ -533,15 +535,13 @@ def _restyle(
     high = rows.span(place.row, place.last_row)
     wide = columns.span(place.column, place.last_column)
     styles = result.styles.setdefault(place.sheet, {})
+    looks = {cell: own.style(cell) for cell in place.cells()}
+    down = [place.row + _patch(r, size[0], place.rows) for r in range(size[0])]
+    across = [place.column + _patch(c, size[1], place.columns) for c in range(size[1])]
     for r in range(high[1] - high[0] + 1):
         for c in range(wide[1] - wide[0] + 1):
-            cell = high[0] + r, wide[0] + c
             inside = r < size[0] and c < size[1]
-            like = (
-                place.row + _patch(r, size[0], place.rows),
-                place.column + _patch(c, size[1], place.columns),
-            )
-            styles[cell] = own.style(like) if inside else 0
+            styles[high[0] + r, wide[0] + c] = looks[down[r], across[c]] if inside else 0
 
 
 def _like_frames(drawn: DrawnBook, frames: Collection[Frame]) -> dict[Frame, Frame]:
@@ -595,7 +595,7 @@ def _repeat(
     for row, column in product(range(top, bottom + 1), range(left, right + 1)):
         inside = row - top < size[0] and column - left < size[1]
         held = Filled(None, formula_in(after[top, left], (row, column))) if inside else BLANK
-        result.cells[sheet].setdefault(row, {})[column] = held
+        result.cells[sheet].setdefault(row, FilledRow())[column] = held
 
 
 def _patch(at: int, size: int, old: int) -> int:

@@ -12,7 +12,7 @@ from attn_xl.spreadsheets.addresses import Corners, address, parse_area
 from attn_xl.spreadsheets.drawn import ROW, DrawnBook, DrawnSheet, attribute, data_of
 from attn_xl.spreadsheets.formulas import formula_in
 
-from .splice import Filled, FilledCells, packed, spliced, with_merges
+from .splice import Filled, FilledCells, FilledRow, packed, spliced, with_merges
 
 _COL = re.compile(rb"<((?:\w+:)?)col\b[^>]*>")
 
@@ -33,7 +33,7 @@ def repeated(drawn: DrawnBook, sheet: DrawnSheet, area: Corners, step: tuple[int
                 f"{drawn.path}, sheet {sheet.name!r}: the frames for one more sentence would begin at "
                 f"{address(top + down, left + across)}, but {address(*there)} is filled. Move that."
             )
-        cells.setdefault(there[0], {})[there[1]] = _copy(sheet, cell, there)
+        cells.setdefault(there[0], FilledRow())[there[1]] = _copy(sheet, cell, there)
     content = spliced(drawn, {sheet.name: cells})
     xml = _part(content, drawn, sheet)
     start, end = data_of(xml)

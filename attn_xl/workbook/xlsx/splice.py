@@ -6,9 +6,10 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,9 +60,55 @@ class Filled(NamedTuple):
     style: int | None = None
 
 
-FilledRow = dict[int, Filled]
+Formulas = tuple[tuple[str, bool], ...]
+"""Of neighbouring cells the formula, and whether it is an array formula."""
+
+
+class FilledRun(Mapping[int, Filled]):
+    """Neighbouring cells of a row by column: one object, since a matrix may have a million cells."""
+
+    def __init__(self, column: int, numbers: Sequence[float], formulas: Formulas) -> None:
+        self.columns = range(column, column + len(numbers))
+        self.numbers, self.formulas = numbers, formulas
+
+    def __getitem__(self, column: int) -> Filled:
+        if column not in self.columns:
+            raise KeyError(column)
+        number = column - self.columns[0]
+        return Filled(self.numbers[number], *self.formulas[number])
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+
+class FilledRow(ChainMap[int, Filled]):
+    """What the cells of a row get, by column from 1; behind the first of its `maps` may be runs."""
+
+    def add(self, cells: Mapping[int, Filled]) -> None:
+        """Add cells, which are read and not changed."""
+        self.maps.insert(1, cells)  # type: ignore[arg-type]
+
+    def singly(self) -> dict[int, Filled]:
+        """All cells, none of them in a run."""
+        found: dict[int, Filled] = {}
+        for part in reversed(self.maps):
+            if isinstance(part, FilledRun):
+                found.update(zip(part, map(Filled, part.numbers, *zip(*part.formulas))))
+            else:
+                found.update(part)
+        return found
+
+
 FilledCells = dict[int, FilledRow]
-"""By row and by column, from 1."""
+"""By row, from 1."""
+
+
+def filled_at(cells: FilledCells, row: int, column: int) -> Filled | None:
+    """What a cell gets; None if it is not filled in."""
+    return cells[row].get(column) if row in cells else None
 
 
 StoredValues = dict[tuple[int, int], float | str | bool | None]
@@ -143,7 +190,7 @@ class Now:
     def at(self, sheet: str, row: int, column: int) -> tuple[Any, bool]:
         """The value of a cell, None if it is blank or not known; and whether it is new."""
         filled, values, grid = self._sheets.get(sheet.casefold(), _NO_SHEET)
-        one = filled.get(row, {}).get(column)
+        one = filled_at(filled, row, column)
         if one is not None:
             return one.value, True
         if (row, column) in values:
@@ -325,17 +372,19 @@ def _row(
     own = int(attribute(attributes, b"s") or 0) if custom else 0
     line = looks.styles[row] if row < len(looks.styles) else looks.styles[0]
     there = np.flatnonzero(line >= 0)
-    styles = dict(zip(there.tolist(), line[there].tolist()))
+    held = line.tolist()
     pieces, done = list[bytes](), 0
-    for _, run in groupby(enumerate(sorted(cells)), lambda one: one[1] - one[0]):
-        filled = [column for _, column in run]
-        values, formulas, arrays, chosen = zip(*map(cells.__getitem__, filled))
-        numbers = [
-            styles.get(column, own or columns.get(column, 0)) if style is None else style
-            for column, style in zip(filled, chosen)
-        ]  # fmt: skip
-        cells_alike = tuple(zip(filled, map(type, values), formulas, numbers, arrays))
-        written = _pattern(prefix, cells_alike).at(row) % tuple(_values(values))
+    for filled, values, formulas, chosen in _runs(cells):
+        styles = held[filled[0] : filled[-1] + 1]
+        if chosen or len(styles) < len(filled) or -1 in styles:
+            styles += [-1] * (len(filled) - len(styles))
+            own_styles = zip(filled, styles, chosen or repeat(None))
+            styles = [
+                (style if style >= 0 else own or columns.get(column, 0)) if other is None else other
+                for column, style, other in own_styles
+            ]
+        pattern = _pattern(prefix, filled, tuple(map(type, values)), formulas, tuple(styles))
+        written = pattern.at(row) % tuple(_values(values))
         start, end = np.searchsorted(there, (filled[0], filled[-1] + 1))
         pieces += [inner[done : _offset(inner, row, there[start:])], written]
         done = _offset(inner, row, there[end:])
@@ -346,12 +395,31 @@ def _row(
     return b"<%b%b>%b</%b>" % (tag, attributes, b"".join(pieces), tag)
 
 
+_Neighbours = tuple[range, Sequence[Any], Formulas, Sequence[int | None]]
+
+
+def _runs(cells: FilledRow) -> list[_Neighbours]:
+    """The neighbouring cells of a row: their columns, values, formulas and other styles."""
+    runs = [run for run in cells.maps if isinstance(run, FilledRun)]
+    single = dict(ChainMap(*(one for one in cells.maps if not isinstance(one, FilledRun))))
+    if len(single) + sum(map(len, runs)) > len(cells):  # a cell has been changed since
+        runs, single = [], cells.singly()
+    found: list[_Neighbours] = [(run.columns, run.numbers, run.formulas, ()) for run in runs]
+    for _, group in groupby(enumerate(sorted(single)), lambda one: one[1] - one[0]):
+        own = [column for _, column in group]
+        values, formulas, arrays, styles = zip(*map(single.__getitem__, own))
+        found.append((range(own[0], own[-1] + 1), values, (*zip(formulas, arrays),), styles))
+    return sorted(found, key=lambda one: one[0][0])
+
+
 @lru_cache(maxsize=64)
-def _pattern(p: str, cells: tuple[tuple[int, type, str, int, bool], ...]) -> RowPattern:
-    """The XML of neighbouring cells: of each its column, what it holds, its formula and style, and
-    whether it is an array formula."""
+def _pattern(
+    p: str, columns: range, kinds: tuple[type, ...], formulas: Formulas, styles: tuple[int, ...]
+) -> RowPattern:
+    """The XML of neighbouring cells with placeholders for the number of the row and for what they hold:
+    numbers, texts, truth values, nothing."""
     parts = []
-    for column, kind, formula, style, array in cells:
+    for column, kind, (formula, array), style in zip(columns, kinds, formulas, styles):
         place = f"{letters(column)}{row_token(0)}"
         start = f'<{p}c r="{place}"' + (f' s="{style}"' if style else "")
         reference = f' t="array" ref="{place}"' if array else ""

@@ -13,7 +13,7 @@ from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet, read_drawn
 from attn_xl.spreadsheets.formulas import tokens_of
 
 from .rows import spreadsheet_text, with_texts
-from .splice import FORMULAS, Filled, FilledCells, packed
+from .splice import FORMULAS, Filled, FilledCells, FilledRow, filled_at, packed
 
 _COLUMN = re.compile(rb"<((?:\w+:)?)tableColumn\b(?:[^>]*/>|.*?</\1tableColumn>)", re.DOTALL)
 _COUNT = re.compile(rb'(<(?:\w+:)?tableColumns\b[^>]*?\scount=")\d+')
@@ -85,11 +85,11 @@ def _headers(
         return names
     (row, left, _, _), headers = area[1], list(names)
     for n in range(len(names)):
-        written = cells.get(sheet.name, {}).get(row, {}).get(left + n)
+        written = filled_at(cells.get(sheet.name, {}), row, left + n)
         text = written.value if written else sheet.values.get((row, left + n))
         if text is None:
             text = unique("Column", {*map(str.casefold, headers[:n] + names[n + 1 :])})
-            cells.setdefault(sheet.name, {}).setdefault(row, {})[left + n] = Filled(text)
+            cells.setdefault(sheet.name, {}).setdefault(row, FilledRow())[left + n] = Filled(text)
             headers[n] = text
         elif written:
             headers[n] = spreadsheet_text(str(text))
