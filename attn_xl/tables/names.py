@@ -61,10 +61,15 @@ def weight_name(sheet: str) -> str | None:
 
 
 @lru_cache(maxsize=20_000)
+def of_table(sheet: str) -> str:
+    """The name of a table whose sheet Numbers calls `Sheet 1 - Scores`; that of any other sheet."""
+    return re.sub(r"^\w+ \d+ - ", "", sheet)
+
+
 def weight_label(text: str) -> str | None:
     """The weights that a label names: `W_Q` for `Wq`, `W^Q`, `W_{Q}:` and `Query weights`; `W_Q_2` for
     `Query weights, head 2`; None if it names none."""
-    text = text.strip().rstrip(":= ")
+    text = of_table(text.strip().rstrip(":= "))
     named = _SAYS_MORE.sub("", text)
     for form in (text, _BRACKETS.sub(" ", text), named, _SAYS_WEIGHTS.sub(" ", named)):
         if found := weight_name(form.strip()) or _weight_label(form):

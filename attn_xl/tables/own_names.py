@@ -12,7 +12,7 @@ from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet
 from attn_xl.text import clean
 
 from .frames import Page, Title, step_called, titles_of
-from .names import SPELLINGS, step_named, weight_label
+from .names import SPELLINGS, of_table, step_named, weight_label
 from .regions import Grid
 
 WORDS, DIMENSIONS, FORMULA = "words", "dimensions", "formula"
@@ -133,7 +133,7 @@ def says_where(drawn: DrawnBook) -> bool:
     """Whether a workbook says where matrices go: it has a tag, titles of the input and of a step, or of
     three steps, in cells or as names of sheets."""
     named = {title.step for sheet in drawn.sheets for title in titles_of(sheet, {})}
-    named |= {one[0] for sheet in drawn.sheets if (one := step_called(sheet.name, {}))}
+    named |= {one[0] for sheet in drawn.sheets if (one := step_called(of_table(sheet.name), {}))}
     tagged = any(
         isinstance(value, str) and _TAG.fullmatch(value)
         for sheet in drawn.sheets
@@ -149,7 +149,7 @@ def sheets_named(
     matrices on a sheet without titles, in the cells that labels, or else borders or numbers, show."""
     for sheet in drawn.sheets:
         page, text = pages[sheet.name], f"the sheet {sheet.name!r}"
-        weights, named = weight_label(sheet.name), step_called(sheet.name, called)
+        weights, named = weight_label(sheet.name), step_called(of_table(sheet.name), called)
         places = page.blocks
         if not weights and named:
             titled = any(titles_of(sheet, called))

@@ -45,7 +45,7 @@ from openpyxl.workbook.defined_name import DefinedName
 import attn_xl
 from attn_xl.cli.main import main
 from attn_xl.errors import CallError, InputError
-from attn_xl.spreadsheets.addresses import Place, at_row
+from attn_xl.spreadsheets.addresses import Place, at_row, quoted
 from attn_xl.spreadsheets.drawn import read_drawn
 from attn_xl.tables.frames import step_called, values_in
 from attn_xl.workbook.filling.author import FilledBook, fill_file, frames_in
@@ -292,23 +292,26 @@ def test_places_that_cannot_be_written_to_are_named(change: Any, why: str, tmp_p
     assert any(why in line for line in result.attention)
 
 
-@pytest.mark.parametrize(("labels", "borders"), [(True, False), (False, True)])
+@pytest.mark.parametrize(
+    ("labels", "borders", "start"),
+    [(True, False, ""), (False, True, ""), (True, True, "Blatt 1 - ")],  # as Numbers exports tables
+)
 def test_the_name_of_a_sheet_is_a_title_where_none_stands_on_it(
-    labels: bool, borders: bool, tmp_path: Path
+    labels: bool, borders: bool, start: str, tmp_path: Path
 ) -> None:
     made = openpyxl.Workbook()
     made.active.title = "Notes"
     made.active["A1"] = "My lesson"
     for name in ("Embeddings", "Scores", "Softmax", "Output"):
-        sheet = AuthorSheet(made.create_sheet(name), labels=labels, borders=borders)
+        sheet = AuthorSheet(made.create_sheet(start + name), labels=labels, borders=borders)
         given = X if name == "Embeddings" else None
         sheet.block(2, 2, "", PETS, DIMS if name in ("Embeddings", "Output") else PETS, given)
     result, out = filled(saved(made, tmp_path / "own.xlsx"))
     check(result, out, X, frames=3)
     assert {frame.by for _, frame, _ in result.filling.frames} == {
-        "the sheet 'Scores'", "the sheet 'Softmax'", "the sheet 'Output'",
-    }  # fmt: skip
-    assert "Scores!C4:G8" in "".join(frames_in(tmp_path / "own.xlsx"))
+        f"the sheet {start + name!r}" for name in ("Scores", "Softmax", "Output")
+    }
+    assert quoted(f"{start}Scores") + "!C4:G8" in "".join(frames_in(tmp_path / "own.xlsx"))
 
 
 @pytest.mark.parametrize("away", [0, 1])
