@@ -314,6 +314,20 @@ def test_the_name_of_a_sheet_is_a_title_where_none_stands_on_it(
     assert quoted(f"{start}Scores") + "!C4:G8" in "".join(frames_in(tmp_path / "own.xlsx"))
 
 
+def test_a_table_of_contents_has_no_frames(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Input", PETS, DIMS, X)
+    sheet.block(12, 2, "Scores", PETS, PETS)
+    contents = made.create_sheet("Contents", 0)
+    for row, title in enumerate(("Input", "Scores", "Softmax", "Output"), 3):
+        contents.cell(row, 2, title)
+    book = fill_file(saved(made, tmp_path / "own.xlsx"), {})
+    assert [(frame.step, frame.place.sheet) for _, frame, _ in book.filling.frames] == [
+        ("Scores", "Sheet")
+    ]
+
+
 @pytest.mark.parametrize("away", [0, 1])
 @pytest.mark.parametrize("label", ["Sum", "\u03a3", "Norm", ""])
 def test_sums_beside_a_frame_are_the_author_s_own(away: int, label: str, tmp_path: Path) -> None:

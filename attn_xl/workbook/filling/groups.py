@@ -393,6 +393,7 @@ def _assign(made: Assigned, pages: Mapping[str, Page], titles: Sequence[Title]) 
         one for one in titles if one.place or not _heads_sums(made, pages[one.sheet], one, titles)
     ]
     offers = sorted(_offers(made, pages, titles, taken), key=lambda offer: offer.rank)
+    contents = _contents(titles)
     done: set[Title] = set()
     for again in (False, True):
         for offer in offers:
@@ -401,6 +402,8 @@ def _assign(made: Assigned, pages: Mapping[str, Page], titles: Sequence[Title]) 
             if offer.title in done or _meets_one(one.place, taken):
                 continue
             if offer.title.place is None and any(_labels(place, offer.title) for place in taken):
+                continue
+            if not one.signs and offer.title in contents:
                 continue
             if has and (not again or one.score < ENOUGH_FOR_A_COPY):
                 continue
@@ -434,6 +437,13 @@ def _assign(made: Assigned, pages: Mapping[str, Page], titles: Sequence[Title]) 
                 else "which the model does not compute"
             )
             made.left.append(f"{title.where}: {title.text!r} names {title.step}, {why}.")
+
+
+def _contents(titles: Sequence[Title]) -> set[Title]:
+    """The titles in a list of three or more below each other, such as a table of contents."""
+    there = {(title.sheet, title.row, title.column): title for title in titles if title.place is None}
+    cells = ([(sheet, row + n, column) for n in range(3)] for sheet, row, column in there)
+    return {there[cell] for run in cells if {*run} <= there.keys() for cell in run}
 
 
 def _heads_sums(made: Assigned, page: Page, title: Title, titles: Sequence[Title]) -> bool:
