@@ -74,6 +74,7 @@ def kinds(grid: Grid) -> np.ndarray:
 MOST_TABLES = 10_000
 """Tables of a sheet; each takes about half a millisecond."""
 WORD_HEADINGS = {"word", "words", "token", "tokens"}
+NOTE_HEADINGS = {"note", "notes", "comment", "comments", "remark", "remarks"}
 LABEL_HEADINGS = WORD_HEADINGS | {"", "label", "labels", "name", "id"}
 TURNED_HEADINGS = {"dim", "dims", "dimension", "dimensions", "feature", "features", "component"}
 """Corner texts above a column of words, and above a column of dimensions."""
@@ -326,9 +327,15 @@ class _Sheet:
         )
 
     def _describes(self, top: int, bottom: int, column: int) -> bool:
-        """Whether a column of texts right of numbers describes their rows: no numbers follow it."""
-        after = self.owner[top : bottom + 1, column + 1 : column + 2]
-        return bottom > top and self._is_text(top, bottom, column) and not after.any()
+        """Whether a column of texts right of numbers describes their rows: all, or some if it is
+        headed as notes, or alone has no heading; no numbers follow it."""
+        rows = slice(top, bottom + 1)
+        texts, after = self.cells[rows, column : column + 1], self.owner[rows, column + 1 : column + 2]
+        if bottom == top or not (texts == TEXT).any() or after.any():
+            return False
+        before, heading = (self.text(top - 1, c) for c in (column - 1, column))
+        notes = bool(before and not heading) or heading.casefold() in NOTE_HEADINGS
+        return self._is_text(top, bottom, column) or (notes and not (texts > TEXT).any())
 
     def _parts(self, top: int, bottom: int, column: int) -> bool:
         """Whether an empty column stands between words, which no numbers precede, and numbers."""

@@ -163,6 +163,8 @@ def pick(found: Sequence[Found], weights: Mapping[str, Found]) -> list[Found]:
         (lambda f: bool(f.input_title), "it is titled {title}",
          "not titled as the input"),
         (lambda f: fits(f, weights), f"it fits {', '.join(weights)}", "does not fit the weights"),
+        (lambda f: names_input(f.title) or _alike(left), "it is titled {title}",
+         "not titled as the input"),
     ]  # fmt: skip
     for keeps, why, why_no in rules:
         kept = [f for f in left if keeps(f)]
@@ -199,11 +201,17 @@ def _alike(found: Sequence[Found]) -> bool:
         return False
     same = len({table.columns for table in tables}) == 1
     if all(f.input_title for f in found):
-        return same or len({table.rows for table in tables}) == 1
+        return bool(set.intersection(*map(_sides, tables)))
     if not same or not all(table.labelled[0] for table in tables):
         return False
     named = not any(names_input(title) or names_step(title) for title in titles)
     return len(titles) == len(found) and named
+
+
+def _sides(table: Table) -> set[object]:
+    """The labels of the rows and of the columns of a table; where there are none, their number."""
+    sides = zip((table.rows, table.columns), table.labelled)
+    return {labels if there else len(labels) for labels, there in sides}
 
 
 def inputs_like(found: Sequence[Found], others: Sequence[Found]) -> list[Found]:

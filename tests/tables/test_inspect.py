@@ -159,7 +159,10 @@ def test_a_column_of_texts_after_the_numbers_is_left_out(make: Make) -> None:
     tables = read_tables(make({"s": rows}))
     assert tables.sentences["s"].shape == (2, 2)
     assert tables.remarks == ("s!A1:C3: column D, 'kind', has texts and is left out.",)
-    rows[2][3] = ""  # it may be a number that is mistyped
+    rows[2][3] = ""
+    for rows[0][3] in ("", "Notes"):
+        assert read_tables(make({"s": rows})).sentences["s"].shape == (2, 2)
+    rows[0][3] = "d3"  # it may be a number that is mistyped
     with pytest.raises(InputError, match="D2: the text 'pet' where a number is needed"):
         read_tables(make({"s": rows}))
 
@@ -221,6 +224,11 @@ def test_a_title_may_stand_over_labels_that_a_table_does_not_have(make: Make, ga
         ([["X"], *GOOD, [], ["Scores"], *GOOD], "A2:C4", "its title names a step"),
         ([["Embeddings"], *GOOD, [], ["Other"], *GOOD], "A2:C4", "not titled as the input"),
         ([*GOOD, [], ["Temperature", 2]], "A1:C3", "a single number"),
+        (
+            [["Input", "", "", "", "Legend"], [*GOOD[0], "", 0, 0.5, 1], *GOOD[1:]],
+            "A2:C4",
+            "not titled as the input",
+        ),
         ([*GOOD, ["Note: the year"], ["", 2024]], "A1:C3", "a single number"),
         ([*GOOD, [], ["", "a", "b"], ["cat", "==B2*2", "==C2*2"]], "A1:C3", "computed by formulas"),
         ([*GOOD, [], [1, 2, 3], [], ["W_V"], [1, 0], [0, 1]], "A1:C3", "does not fit the weights"),

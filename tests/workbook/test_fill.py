@@ -133,7 +133,10 @@ def both_ways(book: Any, **looks: Any) -> None:
 def test_sentences_in_other_arrangements(arrange: Any, looks: dict[str, Any], tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     arrange(made, **looks)
-    check(*filled(saved(made, tmp_path / "own.xlsx")), X, Y)
+    path = saved(made, tmp_path / "own.xlsx")
+    read = [table.values.tolist() for table in attn_xl.read_tables(path).sentences.values()]
+    assert read == [X.tolist(), Y.tolist()]
+    check(*filled(path), X, Y)
 
 
 @alike
