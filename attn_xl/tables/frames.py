@@ -121,7 +121,9 @@ class Page:
         kinds[3, :-1, :-1] = sheet.looks.framed
         kinds[3] *= (kinds[0] == 0) & (kinds[4] == 0)
         totals = np.cumsum(np.cumsum(kinds, axis=1), axis=2)
-        self._texts, self._arrows, self._numbers, self._framed, self._sums = totals
+        # From a memoryview, single numbers are read in half the time.
+        views: list[memoryview[int]] = [memoryview(one) for one in totals]
+        self._texts, self._arrows, self._numbers, self._framed, self._sums = views
         self._labels: dict[tuple[int, ...], tuple[str, ...]] = {}
 
     def _counts(self, place: tuple[int, int]) -> bool:
@@ -137,14 +139,18 @@ class Page:
                 return True
         return False
 
-    def _count(self, sums: np.ndarray, row: int, column: int, rows: int, columns: int) -> int:
-        top, left = max(row - 1, 0), max(column - 1, 0)
-        bottom = min(max(row + rows - 1, 0), self.rows)
-        right = min(max(column + columns - 1, 0), self.columns)
-        if bottom <= top or right <= left:
-            return 0
-        total = sums[bottom, right] - sums[top, right] - sums[bottom, left] + sums[top, left]
-        return int(total)
+    def _count(self, sums: memoryview[int], row: int, column: int, rows: int, columns: int) -> int:
+        top, left, bottom, right = row - 1, column - 1, row + rows - 1, column + columns - 1
+        if top < 0 or left < 0 or bottom > self.rows or right > self.columns:
+            top, left, bottom, right = (
+                max(top, 0),
+                max(left, 0),
+                min(bottom, self.rows),
+                min(right, self.columns),
+            )
+            if bottom <= top or right <= left:
+                return 0
+        return sums[bottom, right] - sums[top, right] - sums[bottom, left] + sums[top, left]
 
     def texts(self, *box: int) -> int:
         return self._count(self._texts, *box)
@@ -189,6 +195,11 @@ class Page:
             cells = product(range(row, row + rows), range(column, column + columns))
             self._labels[box] = tuple(clean(as_text(self.sheet.values[cell])) for cell in cells)
         return self._labels[box]
+
+    @cached_property
+    def contents(self) -> set[str]:
+        """What its cells hold, as text."""
+        return {clean(as_text(value)) for value in self.sheet.values.values()}
 
     @cached_property
     def blocks(self) -> list[Box]:
@@ -419,8 +430,7 @@ def labels_of(cells: Page, place: Place) -> tuple[tuple[tuple[str, ...], int], .
         left = cells.labels(row, column - 2, rows, 1), 2
     beside = row, column - 1, rows, 1
     for away in (1, 2):
-        parted = cells.arrows(*beside) == rows or cells.parts(*beside)
-        if not left[0] and (away == 1 or parted):
+        if not left[0] and (away == 1 or cells.arrows(*beside) == rows or cells.parts(*beside)):
             left = cells.labels(row, column - away, rows, 1), away
         if not above[0] and (away == 1 or cells.arrows(row - 1, column, 1, columns) == columns):
             above = cells.labels(row - away, column, 1, columns), away

@@ -243,10 +243,11 @@ def _looking_at_each_other(
     for title in (title for title in titles if title.step in ACROSS and title.place is None):
         for own, other in permutations(groups, 2):
             shape, turned = Shape(own.table.rows, other.table.rows), own.words_in == "columns"
-            if shape.rows == shape.columns:
+            page = pages[title.sheet]
+            if shape.rows == shape.columns or not {*shape.rows, *shape.columns} <= page.contents:
                 continue
-            for one in candidates(pages[title.sheet], title, shape, turned, taken)[:1]:
-                (left, _), (above, _) = labels_of(page := pages[title.sheet], one.place)
+            for one in candidates(page, title, shape, turned, taken)[:1]:
+                (left, _), (above, _) = labels_of(page, one.place)
                 row, column, rows, columns = box(one.place)
                 if page.texts(row + rows, column - 1, 1, 1) + page.texts(
                     row - 1, column + columns, 1, 1
