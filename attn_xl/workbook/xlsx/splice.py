@@ -453,12 +453,14 @@ def _values(values: Sequence[float | str | bool | None]) -> list[bytes]:
 
 def _offset(inner: bytes, row: int, columns: np.ndarray) -> int:
     """Where the first of some cells of a row begins; the end of the row for none."""
-    name = f"{letters(columns[0])}{row}".encode() if len(columns) else b""
-    for place in re.finditer(rb"""r=["']%b["']""" % name, inner) if name else ():
-        start = inner.rfind(b"<", 0, place.start())
-        cell = CELL_START.match(inner, start)
-        if cell and cell.end() >= place.end():
-            return start
+    name = f"{letters(columns[0])}{row}" if len(columns) else ""
+    for there in (f'r="{name}"'.encode(), f"r='{name}'".encode()) if name else ():
+        at = inner.find(there)
+        while at >= 0:
+            start = inner.rfind(b"<", 0, at)
+            if (cell := CELL_START.match(inner, start)) and cell.end() > at:  # no text that says so
+                return start
+            at = inner.find(there, at + 1)
     return len(inner)
 
 
