@@ -111,7 +111,7 @@ SPELLINGS = {
     "K": "k key keys keyvectors",
     "V": "v value values valuevectors",
     "Scores": "scores score s attentionscores attentionscore similarityscores similarities similarity "
-    "dotproducts dotproduct qk^t k^tq matmul1 alignmentscores energy energies compatibility "
+    "dotproducts dotproduct matmul1 eij alignmentscores energy energies compatibility "
     "unnormalizedattention unnormalizedweights",
     "Scaled": "scaled scale scaling ss",
     "Masked": "masked maskedscores",
@@ -119,13 +119,14 @@ SPELLINGS = {
     "Softmax": "softmax attention attentionweights attentionweight attentionmatrix "
     "attentionweightmatrix attentionprobabilities weights a softmaxweights normalizedweights "
     "normalizedscores normalizedattention normalizedattentionscores attentionpattern attentionmap "
-    "attentiondistribution softmaxoutput alpha α",
+    "attentiondistribution softmaxoutput softmaxscores alpha α αij aij",
     "Softmax.Maximum": "maximum max rowmaximum rowmax maxima",
     "Softmax.Exponentials": "exponentials exponential exp exponents e^x exp(x)",
-    "Softmax.Sum": "sum sums rowsum rowsums sumofrow sumofrows sumofeachrow Σ Σr[i]",
+    "Softmax.Sum": "sum sums rowsum rowsums sumofrow sumofrows sumofeachrow Σ Σr[i] Σexp sumofexp "
+    "sumofexponentials sumofexponents",
     "Output": "output outputs outputz z context contextvector contextvectors attentionoutput result "
     "attentionweightedfeatures newembeddings contextualembeddings updatedembeddings newvectors "
-    "updatedvectors contextualvectors weightedsum weightedsums weightedvalues headoutput "
+    "updatedvectors contextualvectors weightedsum weightedsums weightedvalues weightedv headoutput "
     "contextualizedembeddings contextualizedvectors weightedsumofvalues attendedvalues attentionresult "
     "finaloutput newrepresentation newrepresentations mixedvectors outputvectors",
     "Concat": "concat concatenate concatenated concatenatedheads concatenation concatenatedoutputs",
@@ -153,18 +154,24 @@ OF_LAYERS = {
     "reset gate": "Reset", "update gate": "Update", "cell state": "Cell",
 }  # fmt: skip
 """How else authors name the steps of a layer."""
-_TIMES = re.compile(r"(?<=\S)\s+[x×·*@⋅∙]\s+(?=\S)|\s*[×·*@⋅∙]\s*", re.IGNORECASE)
+_TIMES = re.compile(r"(?<=\S)\s+(?:[x×·*@⋅∙]|dot|times)\s+(?=\S)|\s*[×·*@⋅∙]\s*", re.IGNORECASE)
+_TRANSPOSED = re.compile(r"ᵀ|\^\{?[⊤T]\}?|(?<=[A-Z])\.T\b|(?<=\b[KX])T(?=\b|[QX]\b)|(?<=\b[QX][KX])T\b")
+"""Also without its mark, as a superscript reads: `QKT`, `KTQ`."""
+_UNSIGNED = re.compile(r"(?<=\b[QX])\.(?=[KX])|(?<=\bA)\s?(?=[VX]\b)|(?<=\b[VX])\s?(?=A\b)")
+"""Where a product has a dot or no sign: `Q.K`, `A V`."""
 _QUERY, _KEY = r"(?:q|x|input|embeddings?)", r"(?:k|x|input|embeddings?)"
-_PRODUCT = rf"(?:{_QUERY}\*?{_KEY}\^t|{_KEY}\^t\*?{_QUERY}|matmul1)"
-_ROOT = r"/(?:sqrt|√)\(?\w*\)?"
+_PLAIN = r"(?:q|query|queries)\*?(?:k|keys?)(?:transposed?)?"
+_PRODUCT = rf"(?:{_QUERY}\*?{_KEY}\^t|{_KEY}\^t\*?{_QUERY}|{_PLAIN}|matmul1)"
+_ROOT = r"[/÷](?:sqrt|√)\(?\w*\)?"
 _WEIGHTS = r"(?:attention(?:weights)?|softmax(?:\(.*\))?|weights|a)"
 _FORMULAS = (
     (rf"\(?{_PRODUCT}\)?{_ROOT}|\[\]{_ROOT}", "Scaled"),
     (r"(?:(?:scaled?|divided?)by|[÷/])(?:√|sqrt|theroot).*", "Scaled"),
     (_PRODUCT, "Scores"),
     (r"softmax\(.*\)|softmaxof.*", "Softmax"),
-    (r"softmax\(.*\)\*?(?:v|x|input|values)", "Output"),
+    (r"softmax\(.*\)\*?(?:v|x|input|values)|(?:v|x|input|values)\*?softmax\(.*\)", "Output"),
     (rf"{_WEIGHTS}\*(?:v|x|input|values)|(?:v|x|input|values)\*{_WEIGHTS}", "Output"),
+    (r".*attention\(q,k,v\)", "Output"),
     (r"(?:x|inputs?|(?:word)?embeddings?)\+(?:positions?|positionalencodings?|pe)", "Embedded"),
     (r"(?:scaled?scores|scores|scaled)\+mask", "Masked"),
     (r"e\^\[\]|exp\(.*\)", "Softmax.Exponentials"),
@@ -188,6 +195,11 @@ _ASIDE = re.compile(r"\([^()]*\)$|^(?:raw|self)[\s-]+|\s+(?:matrix|matrices)$", 
 _SCALED = re.compile(r"scaled\s+(.+)|\(?(.+?)\)?\s*/\s*(?:sqrt|√)\s*[\w()]*", re.IGNORECASE)
 
 
+def _marked(text: str) -> str:
+    """A title with the signs of transposes and products that it leaves out."""
+    return unicodedata.normalize("NFKC", _UNSIGNED.sub("*", _TRANSPOSED.sub("^t", text)))
+
+
 @lru_cache(maxsize=20_000)
 def step_named(text: str) -> tuple[str, bool] | None:
     """The step that a title names, and whether it names its transpose; None if it names none.
@@ -198,8 +210,7 @@ def step_named(text: str) -> tuple[str, bool] | None:
     """
     if len(text) > 200:
         return None
-    plain = re.sub(r"ᵀ|\^\{?[⊤T]\}?|(?<=[A-Z])\.T\b", "^t", text)
-    plain = unicodedata.normalize("NFKC", plain).strip().strip(":;. ")
+    plain = _marked(text).strip().strip(":;. ")
     plain = _HEAD_FIRST.sub(r"\2 head \1", _COUNT.sub("", plain))
     if re.search(r"\([^()]*=[^()]*\)$", plain):  # `Queries (Q = X W_Q)`
         plain = _ASIDE.sub("", plain)
@@ -225,6 +236,7 @@ def _step(text: str) -> tuple[str, bool] | None:
         return ("Scaled", scores[1]) if scores[0] == "Scores" else None
     for form in dict.fromkeys((text, _ASIDE.sub("", text).strip())):
         compact = re.sub(r"[\s_\-–']+", "", _TIMES.sub("*", form)).lower()  # ß is no SS
+        compact = compact.replace("attn", "attention")
         if not compact:
             continue
         if found := BY_SPELLING.get(compact):
@@ -251,7 +263,7 @@ def names_step(text: str) -> bool:
 
 def says_across(text: str) -> bool:
     """Whether the formula in a title is that of words in columns: `K^T * Q`, `V * A`, `Wq * X`."""
-    plain = unicodedata.normalize("NFKC", re.sub(r"ᵀ", "^T", text)).partition("=")
+    plain = _marked(text).partition("=")
     return bool(_ACROSS.search(re.sub(r"\s+", "", _TIMES.sub("*", plain[2] or plain[0]))))
 
 
