@@ -312,8 +312,9 @@ def _has_row_labels(grid: Lines, header: int | None, body: list[int], left: int,
         )
     first = [value for value in grid[body[0]][left + 1 :] if not is_blank(value)]
     if texts and _counts(first):
+        text = shortened(as_text(cells[0]))
         raise InputError(
-            f"{where}, row {body[0] + 1}: {shortened(cells[0])!r} with {first[0]:g}, {first[1]:g}, ... "
+            f"{where}, row {body[0] + 1}: {text!r} with {first[0]:g}, {first[1]:g}, ... "
             "may be a word or the numbers of the columns. If they number the columns, clear cell "
             f"{address(body[0] + 1, left + 1)}."
         )

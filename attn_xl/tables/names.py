@@ -111,8 +111,8 @@ SPELLINGS = {
     "K": "k key keys keyvectors",
     "V": "v value values valuevectors",
     "Scores": "scores score s attentionscores attentionscore similarityscores similarities similarity "
-    "dotproducts dotproduct matmul1 eij alignmentscores energy energies compatibility "
-    "unnormalizedattention unnormalizedweights",
+    "dotproducts dotproduct dotproductsimilarity innerproducts innerproduct matmul1 eij "
+    "alignmentscores energy energies compatibility unnormalizedattention unnormalizedweights",
     "Scaled": "scaled scale scaling ss",
     "Masked": "masked maskedscores",
     "Mask": "mask attentionmask causalmask",
@@ -121,14 +121,13 @@ SPELLINGS = {
     "normalizedscores normalizedattention normalizedattentionscores attentionpattern attentionmap "
     "attentiondistribution softmaxoutput softmaxscores alpha α αij aij",
     "Softmax.Maximum": "maximum max rowmaximum rowmax maxima",
-    "Softmax.Exponentials": "exponentials exponential exp exponents e^x exp(x)",
+    "Softmax.Exponentials": "exponentials exponential exp exponents exponentiated exponentiatedscores "
+    "expscores",
     "Softmax.Sum": "sum sums rowsum rowsums sumofrow sumofrows sumofeachrow Σ Σr[i] Σexp sumofexp "
     "sumofexponentials sumofexponents",
     "Output": "output outputs outputz z context contextvector contextvectors attentionoutput result "
-    "attentionweightedfeatures newembeddings contextualembeddings updatedembeddings newvectors "
-    "updatedvectors contextualvectors weightedsum weightedsums weightedvalues weightedv headoutput "
-    "contextualizedembeddings contextualizedvectors weightedsumofvalues attendedvalues attentionresult "
-    "finaloutput newrepresentation newrepresentations mixedvectors outputvectors",
+    "attentionweightedfeatures attentionvalues weightedv headoutput attentionheadoutput finaloutput "
+    "multiheadoutput attentionresult",
     "Concat": "concat concatenate concatenated concatenatedheads concatenation concatenatedoutputs",
     "Positions": "positionalencoding positionalencodings positionencoding positionalembedding "
     "positionalembeddings pe",
@@ -164,17 +163,25 @@ _PLAIN = r"(?:q|query|queries)\*?(?:k|keys?)(?:transposed?)?"
 _PRODUCT = rf"(?:{_QUERY}\*?{_KEY}\^t|{_KEY}\^t\*?{_QUERY}|{_PLAIN}|matmul1)"
 _ROOT = r"[/÷](?:sqrt|√)\(?\w*\)?"
 _WEIGHTS = r"(?:attention(?:weights)?|softmax(?:\(.*\))?|weights|a)"
+_NEW = "new|updated|contextual(?:ized)?|enriched|final|mixed|attended|output"
 _FORMULAS = (
     (rf"\(?{_PRODUCT}\)?{_ROOT}|\[\]{_ROOT}", "Scaled"),
-    (r"(?:(?:scaled?|divided?)by|[÷/])(?:√|sqrt|theroot).*", "Scaled"),
+    (r"(?:(?:scaled?|divided?)by(?:1/)?|[÷/])(?:√|sqrt|theroot).*", "Scaled"),
     (_PRODUCT, "Scores"),
     (r"softmax\(.*\)|softmaxof.*", "Softmax"),
     (r"softmax\(.*\)\*?(?:v|x|input|values)|(?:v|x|input|values)\*?softmax\(.*\)", "Output"),
     (rf"{_WEIGHTS}\*(?:v|x|input|values)|(?:v|x|input|values)\*{_WEIGHTS}", "Output"),
-    (r".*attention\(q,k,v\)", "Output"),
+    (r".*attention\(q,k,v\)|(?:softmax|attention|weights)v", "Output"),
+    (r"multipl(?:y|ied)(?:by|with)(?:v|values)", "Output"),
+    (r"weighted(?:(?:sum|average)s?(?:of(?:the)?(?:v|values))?|values|vectors)", "Output"),
+    (
+        rf"(?:{_NEW})(?:word|token)?(?:embedding|vector|representation|value|word|token|feature|x)s?",
+        "Output",
+    ),
+    (r"dotproducts?ofqandk", "Scores"),
     (r"(?:x|inputs?|(?:word)?embeddings?)\+(?:positions?|positionalencodings?|pe)", "Embedded"),
     (r"(?:scaled?scores|scores|scaled)\+mask", "Masked"),
-    (r"e\^\[\]|exp\(.*\)", "Softmax.Exponentials"),
+    (r"e\^(?:\[\]|\w+)|exp\(.*\)", "Softmax.Exponentials"),
 )
 _WIDTH = re.compile(r"(√|sqrt)\(?dk?\)?[=:]?|d[=:]|(?:\w*\()?dk\)?[=:]?")
 _ACROSS = re.compile(
@@ -192,6 +199,14 @@ _HEAD_FIRST = re.compile(r"^head\s*(\d+)\s*[.:,–-]?\s+(?=\S)(.*)", re.IGNORECA
 _EXPLAINED = re.compile(r":\s|\n|\s[–—-]\s")
 """What parts a name from its explanation: `Output: the new vectors`."""
 _ASIDE = re.compile(r"\([^()]*\)$|^(?:raw|self)[\s-]+|\s+(?:matrix|matrices)$", re.IGNORECASE)
+_FURTHER = re.compile(
+    r"\s+before\s+(?:the\s+)?\w+$|\s+(?:by|over|per|of)\s+(?:each\s+|the\s+)?(?:row|column|word|key)s?$"
+    r"|^(?:the|row[\s-]?wise|matrix)\s+|\s+of$",
+    re.IGNORECASE,
+)
+_SYMBOL = re.compile(r"(?<=\w\w)\s+[A-Z]['′]?$")
+_AFTER = re.compile(r"(?:[\w-]+\s+){0,2}after\s+(?:the\s+)?(\w+)", re.IGNORECASE)
+"""What a title says besides: `Scores (raw)`, `Softmax by row`, `Queries Q`, `Weights after softmax`."""
 _SCALED = re.compile(r"scaled\s+(.+)|\(?(.+?)\)?\s*/\s*(?:sqrt|√)\s*[\w()]*", re.IGNORECASE)
 
 
@@ -232,11 +247,18 @@ def step_named(text: str) -> tuple[str, bool] | None:
 
 
 def _step(text: str) -> tuple[str, bool] | None:
-    if (scaled := _SCALED.fullmatch(text)) and (scores := _step(scaled[1] or scaled[2])):
-        return ("Scaled", scores[1]) if scores[0] == "Scores" else None
-    for form in dict.fromkeys((text, _ASIDE.sub("", text).strip())):
+    scaled = _SCALED.fullmatch(text)
+    scores = _step(scaled[1] or scaled[2]) if scaled else None
+    if scores and scores[0] == "Scores":
+        return "Scaled", scores[1]
+    if after := _AFTER.fullmatch(text):
+        return _step(after[1]) if after[1].casefold() != "attention" else ("Output", False)
+    forms = [text]
+    for less in (_ASIDE, _FURTHER, _SYMBOL, _ASIDE):
+        forms.append(less.sub("", forms[-1]).strip())
+    for form in dict.fromkeys(forms):
         compact = re.sub(r"[\s_\-–']+", "", _TIMES.sub("*", form)).lower()  # ß is no SS
-        compact = compact.replace("attn", "attention")
+        compact = compact.replace("attn", "attention").replace("alised", "alized")
         if not compact:
             continue
         if found := BY_SPELLING.get(compact):

@@ -148,6 +148,7 @@ CELLS = st.one_of(
 
 
 @example([["a", None, 0.0, "1"], [None, 0.0]], False)
+@example([[True, 0.0, "1"]], False)
 @given(st.lists(st.lists(CELLS, max_size=7), max_size=9), st.booleans())
 def test_no_sheet_ends_in_a_traceback(
     tmp_path_factory: pytest.TempPathFactory, grid: list[list[Any]], twice: bool
