@@ -21,21 +21,23 @@ _SMALL = ("r", "g")
 """Weights of a gate of a recurrent network, W_r; W_R is that of a router."""
 _COMPACT = re.compile(r"([wb])([qkvo12])(?:head|h)?((?:[1-9]\d*)?)|([wb])([1-9]\d*)([qkvo])")
 _SPOKEN = re.compile(
-    r"(?:the )?(?:(?P<what>query|queries|key|keys|value|values|output)s? ?"
+    r"(?:the )?(?:(?P<what>query|queries|key|keys|value|values|output|[qkvo])s? ?"
     r"(?P<kind>weights?|weight matrix|projection|projection matrix|projection weights|bias|biases)"
-    r"|(?P<kind2>weights?|weight matrix|projection|bias|biases|w|b) (?:of |for )?(?:the )?"
-    r"(?P<what2>query|queries|keys?|values?|output|[qkvo]))"
+    r"|(?P<kind2>weights?|weight matrix|projection|linear(?: layer)?|bias|biases|w|b) "
+    r"(?:of |for )?(?:the )?(?P<what2>query|queries|keys?|values?|output|[qkvo]))"
     r"(?: ?(?:of |for )?head)? ?(?P<head>\d*)"
 )
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _SAYS_MORE = re.compile(r"(?::|=|\s[–—-])\s.*")
 _SAYS_WEIGHTS = re.compile(
-    r"\b(?:learned|(?:query|key|value|output)?\s*(?:matrix|weights?|projection))\b", re.I
+    r"\b(?:learned|random|trained|(?:query|key|value|output)?\s*(?:matrix|weights?|projection))\b", re.I
 )
 """What stands beside the name of weights: `W_Q: learned`, `Matrix W_Q`, `Query projection W_Q`."""
+_KINDS = r"(?:(?:the|our|original|initial|static|pretrained|input|word|token) )*"
 _INPUT = re.compile(
-    r"x|e|inputs?|(?:word |input |token )?embeddings?(?: matrix| table)?"
-    r"|input (?:features|matrix|vectors|data)|features|sentence|tokens|words|(?:word |token )?vectors"
+    rf"x|e|(?:the )?inputs?|{_KINDS}(?:embeddings?(?: matrix| table| vectors)?|features|sentence|tokens"
+    r"|words|vectors)|(?:input|word|token) (?:matrix|data|vector|representations?)"
+    r"|embedded (?:words|tokens|sentence)"
     r"|encoder (?:in|out)puts?|decoder inputs?|(?:source|target) embeddings?"
 )
 _MATRIX = re.compile(r"[A-Z](?:['′]|[_^]?[A-Za-z0-9]|\^T|ᵀ)?\s*[:=]?")
