@@ -156,7 +156,7 @@ OF_LAYERS = {
 }  # fmt: skip
 """How else authors name the steps of a layer."""
 _TIMES = re.compile(r"(?<=\S)\s+(?:[x×·*@⋅∙]|dot|times)\s+(?=\S)|\s*[×·*@⋅∙]\s*", re.IGNORECASE)
-_TRANSPOSED = re.compile(r"ᵀ|\^\{?[⊤T]\}?|(?<=[A-Z])\.T\b|(?<=\b[KX])T(?=\b|[QX]\b)|(?<=\b[QX][KX])T\b")
+_TRANSPOSED = re.compile(r"\^\{?[⊤T]\}?|(?<=[A-Z])\.T\b|(?<=\b[KX])T(?=\b|[QX]\b)|(?<=\b[QX][KX])T\b")
 """Also without its mark, as a superscript reads: `QKT`, `KTQ`."""
 _UNSIGNED = re.compile(r"(?<=\b[QX])\.(?=[KX])|(?<=\bA)\s?(?=[VX]\b)|(?<=\b[VX])\s?(?=A\b)")
 """Where a product has a dot or no sign: `Q.K`, `A V`."""
@@ -214,7 +214,8 @@ _SCALED = re.compile(r"scaled\s+(.+)|\(?(.+?)\)?\s*/\s*(?:sqrt|√)\s*[\w()]*", 
 
 def _marked(text: str) -> str:
     """A title with the signs of transposes and products that it leaves out."""
-    return unicodedata.normalize("NFKC", _UNSIGNED.sub("*", _TRANSPOSED.sub("^t", text)))
+    plain = unicodedata.normalize("NFKC", text.replace("ᵀ", "^T"))
+    return _UNSIGNED.sub("*", _TRANSPOSED.sub("^t", plain))
 
 
 @lru_cache(maxsize=20_000)
