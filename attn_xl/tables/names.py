@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
 
 _WEIGHT_SHEET = re.compile(
@@ -146,9 +147,12 @@ NO_STEPS = ("a", "s", "ss", "weights")
 """Titles of tables that may be something else."""
 OF_LAYERS = {
     "add": "Sum", "residual": "Sum", "skip": "Sum", "skip connection": "Sum",
-    "layer norm": "Norm", "layernorm": "Norm", "add & norm": "Norm", "normalized": "Norm",
+    "residual connection": "Sum", "layer norm": "Norm", "layernorm": "Norm", "add & norm": "Norm",
+    "add and norm": "Norm", "layer normalization": "Norm", "normalized": "Norm",
     "feed forward": "FeedForward", "feed-forward": "FeedForward", "ffn": "FeedForward",
-    "mlp": "FeedForward", "relu": "Activated", "gelu": "Activated", "activation": "Activated",
+    "feed forward network": "FeedForward", "feed-forward network": "FeedForward",
+    "ffn output": "FeedForward", "mlp": "FeedForward", "mlp output": "FeedForward",
+    "relu": "Activated", "gelu": "Activated", "activation": "Activated",
     "hidden layer": "Hidden", "hidden state": "Hidden", "hidden states": "Hidden",
     "hidden (relu)": "Activated",
     "input gate": "InputGate", "output gate": "OutputGate", "forget gate": "Forget",
@@ -249,6 +253,14 @@ def step_named(text: str) -> tuple[str, bool] | None:
     return None
 
 
+def forms(title: str) -> Iterator[str]:
+    """A title, and what is left of it without what it says besides the name."""
+    found = [title]
+    for less in (_ASIDE, _FURTHER, _SYMBOL, _ASIDE):
+        found.append(less.sub("", found[-1]).strip())
+    yield from dict.fromkeys(found)
+
+
 def _step(text: str) -> tuple[str, bool] | None:
     scaled = _SCALED.fullmatch(text)
     scores = _step(scaled[1] or scaled[2]) if scaled else None
@@ -256,10 +268,7 @@ def _step(text: str) -> tuple[str, bool] | None:
         return "Scaled", scores[1]
     if after := _AFTER.fullmatch(text):
         return _step(after[1]) if after[1].casefold() != "attention" else ("Output", False)
-    forms = [text]
-    for less in (_ASIDE, _FURTHER, _SYMBOL, _ASIDE):
-        forms.append(less.sub("", forms[-1]).strip())
-    for form in dict.fromkeys(forms):
+    for form in forms(text):
         compact = re.sub(r"[\s_\-–']+", "", _TIMES.sub("*", form)).lower()  # ß is no SS
         compact = compact.replace("attn", "attention").replace("alised", "alized")
         if not compact:
