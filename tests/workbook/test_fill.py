@@ -615,6 +615,17 @@ def tagged(path: Path, cells: dict[str, Any], x: np.ndarray = X) -> Path:
     return saved(made, path)
 
 
+def test_a_tag_needs_room_for_its_own_sentence(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Input", PETS[:2], DIMS, X[:2])
+    sheet.block(2, 10, "Input", PETS, DIMS, X)
+    made.active["C12"] = made.active["K12"] = "{{ Scores }}"
+    made.active["C15"] = "a note"
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    assert [frame.place.range for _, frame, _ in book.filling.frames] == ["C12:D13", "K12:O16"]
+
+
 def test_tags_decide_and_none_is_left(tmp_path: Path) -> None:
     tags = {
         "C20": "{{ Scores }}", "I20": "{{ Softmax | words across }}", "C30": "{{output}}",

@@ -563,7 +563,12 @@ def _places(
                 continue
             shape = Shape(node.rows, node.columns)
             turned = made.groups[n].words_in == "columns"
-            best = candidates(pages[title.sheet], title, shape, turned, taken)
+            try:
+                best = candidates(pages[title.sheet], title, shape, turned, taken)
+            except InputError:  # a tag has no room for it
+                if rank == 0:
+                    raise
+                continue
             for one in best[:6]:
                 below = (one.place.row, one.place.column) == (title.row + 1, title.column)
                 below &= one.place.rows * one.place.columns > 1  # anything is as large as one cell
