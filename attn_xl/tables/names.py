@@ -72,7 +72,7 @@ def of_table(sheet: str) -> str:
 def weight_label(text: str) -> str | None:
     """The weights that a label names: `W_Q` for `Wq`, `W^Q`, `W_{Q}:` and `Query weights`; `W_Q_2` for
     `Query weights, head 2`; None if it names none."""
-    text = of_table(text.strip().rstrip(":= "))
+    text = of_table(undecorated(text).rstrip(":= "))
     named = _SAYS_MORE.sub("", text)
     for form in (text, _BRACKETS.sub(" ", text), named, _SAYS_WEIGHTS.sub(" ", named)):
         if found := weight_name(form.strip()) or _weight_label(form):
@@ -102,7 +102,7 @@ def is_matrix_name(text: str) -> bool:
 
 def names_input(text: str) -> bool:
     """Whether a title names the input of attention."""
-    return bool(_INPUT.fullmatch(_bare(_COUNT.sub("", text.strip())).removesuffix(" x")))
+    return bool(_INPUT.fullmatch(_bare(undecorated(text)).removesuffix(" x")))
 
 
 def _bare(text: str) -> str:
@@ -194,10 +194,21 @@ _ACROSS = re.compile(
     rf"(?:k|x|input)\^t\*?(?:q|x|input)|(?:v|values)\*(?:a|{_WEIGHTS})$|w[qkv]\*(?:x|input)",
     re.IGNORECASE,
 )
-_HEAD = re.compile(r"[\s,(_|]*head\s*_?(\d+)\)?$|_(\d+)$|(?<!^[a-z])\s?(?<![\d.])(\d{1,2})$")
+_HEAD = re.compile(r"[\s,(_|]*head\s*[_#]?(\d+)\)?$|_(\d+)$|(?<!^[a-z])\s?(?<![\d.])(\d{1,2})$")
 _SPOKEN_HEAD = re.compile(r"head", re.IGNORECASE)
+_DECORATED = re.compile(
+    r"[\ufe0f\u20e3]"  # what makes an emoji of a digit
+    r"|^(?:[\u2460-\u24ff\u2776-\u2793]\s*|[^\w\s(√÷Σ∑/\[{]+\s+)(?=\S)|(?<=\S)\s+[^\w\s)\]}=:]+$"
+)
+"""A bullet, a number in a circle or an arrow beside a title."""
+_QUOTED = re.compile(r"(?:[\"“«<]|\[(?!\])|\*+)\s*([^\"“”«»<>*\[\]]+?)\s*[\"”»>\]*]+")
+_SIZE = re.compile(
+    r"[\s,|]*[\[(]?(?<!\w)\d+\s*[x×]\s*\d+[\])]?$|\s*∈.*$|^\d+\s*[x×]\s*\d+\s+", re.IGNORECASE
+)
+_PART = r"(?:step|part|task|stage|phase|exercise|section|block|table|figure|fig\.?|sheet)"
 _COUNT = re.compile(
-    r"^(?:(?:(?:step|part|task|stage|exercise)\s*)?[#(]?\d{1,2}\s*[.):–-]*|(?:[ivx]{1,4}|[a-h])[.)])\s+(?=\S)",
+    rf"^(?:(?:{_PART}\s*)?[#(]?\d{{1,2}}(?:\.\d{{1,2}})*[a-h]?\s*[.):–—→-]*|{_PART}\s+(?:[a-h]|[ivx]{{1,4}}|one|two"
+    r"|three|four|five|six)\s*[.):–—→-]+|(?:[ivx]{1,4}|[a-h])[.)])\s+(?=\S)",
     re.IGNORECASE,
 )
 """The number of a step before its name: `2. Scores`, `Step 2: Scores`, `(2) Scores`, `b) Scores`."""
@@ -207,13 +218,22 @@ _EXPLAINED = re.compile(r":\s|\n|\s[–—-]\s")
 _ASIDE = re.compile(r"\([^()]*\)$|^(?:raw|self)[\s-]+|\s+(?:matrix|matrices)$", re.IGNORECASE)
 _FURTHER = re.compile(
     r"\s+before\s+(?:the\s+)?\w+$|\s+(?:by|over|per|of)\s+(?:each\s+|the\s+)?(?:row|column|word|key)s?$"
-    r"|^(?:the|row[\s-]?wise|matrix)\s+|\s+of$",
+    r"|^(?:(?:comput|calculat|apply)(?:e|ing)?\s+)?(?:the|our|row[\s-]?wise|matrix)\s+|\s+(?:of|step)$"
+    r"|^(?:comput|calculat|apply)(?:e|ing)?\s+",
     re.IGNORECASE,
 )
 _SYMBOL = re.compile(r"(?<=\w\w)\s+[A-Z]['′]?$")
 _AFTER = re.compile(r"(?:[\w-]+\s+){0,2}after\s+(?:the\s+)?(\w+)", re.IGNORECASE)
 """What a title says besides: `Scores (raw)`, `Softmax by row`, `Queries Q`, `Weights after softmax`."""
 _SCALED = re.compile(r"scaled\s+(.+)|\(?(.+?)\)?\s*/\s*(?:sqrt|√)\s*[\w()]*", re.IGNORECASE)
+
+
+def undecorated(text: str) -> str:
+    """A title without bullets, arrows, quotation marks, the number of its step and its size."""
+    text = _DECORATED.sub("", text.strip())
+    if quoted := _QUOTED.fullmatch(text):
+        text = quoted[1]
+    return _COUNT.sub("", _SIZE.sub("", text)).strip()
 
 
 def _marked(text: str) -> str:
@@ -232,8 +252,7 @@ def step_named(text: str) -> tuple[str, bool] | None:
     """
     if len(text) > 200:
         return None
-    plain = _marked(text).strip().strip(":;. ")
-    plain = _HEAD_FIRST.sub(r"\2 head \1", _COUNT.sub("", plain))
+    plain = _HEAD_FIRST.sub(r"\2 head \1", _marked(undecorated(text)).strip(":;. "))
     if re.search(r"\([^()]*=[^()]*\)$", plain):  # `Queries (Q = X W_Q)`
         plain = _ASIDE.sub("", plain)
     before, equals, after = plain.partition("=")

@@ -1060,7 +1060,8 @@ def test_labels_say_that_one_sentence_looks_at_another(across: bool, tmp_path: P
 TITLES = {
     "Q": "Queries (Q = X·Wq) | Query vectors | Queries Q",
     "Scores": "Step 2: Scores (Q·Kᵀ) | Self-attention scores | (2) Scores | Q @ K.T | QKT | Q.K^T "
-    "| Q times K | attn scores | Similarity matrix S",
+    "| Q times K | attn scores | Similarity matrix S | ① Scores | Scores ↓ | “Scores” | Scores [3×3] "
+    "| Step two: compute the scores | Part B: Scores | 2.1 Scores",
     "Scaled": "÷ √dk | Divide by sqrt(3) | Scaled dot products | b) Scaled | QKT ÷ √dₖ | Scale by 1/√d "
     "| Scores after scaling | Scaled Scores S'",
     "Softmax": "Normalized weights (softmax) | III. Softmax | After softmax | Row-wise softmax | α_ij "
@@ -1072,9 +1073,9 @@ TITLES = {
     "| New X | Attention(Q, K, V) | Softmax V | Weighted average | Updated word vectors "
     "| Multiply by V | V softmax(KTQ)",
     "Output_2": "Head output 2 | Output of head 2",
-    "Input": "Input X | The input | Original embeddings | Embedding vectors | Token representations",
+    "Input": "Input X | • Input | X ∈ R^5x3 | The input | Original embeddings | Embedding vectors | Token representations",
     "Embedded": "Embeddings + Positional Encoding",
-    None: "The matrix | Note: Output | Attention / 2 | Weight matrix | ß | NEXT | KT Corp | Head 1 "
+    None: "3 x 4 | ##s | The matrix | Note: Output | Attention / 2 | Weight matrix | ß | NEXT | KT Corp | Head 1 "
     "| Attention by hand",  # ß is no SS
 }
 
