@@ -1073,10 +1073,11 @@ TITLES = {
     "| New X | Attention(Q, K, V) | Softmax V | Weighted average | Updated word vectors "
     "| Multiply by V | V softmax(KTQ)",
     "Output_2": "Head output 2 | Output of head 2",
-    "Input": "Input X | • Input | X ∈ R^5x3 | The input | Original embeddings | Embedding vectors | Token representations",
+    "Input": "Input X | • Input | X ∈ R^5x3 | The input | Original embeddings | Embedding vectors "
+    "| Token representations",
     "Embedded": "Embeddings + Positional Encoding",
-    None: "3 x 4 | ##s | The matrix | Note: Output | Attention / 2 | Weight matrix | ß | NEXT | KT Corp | Head 1 "
-    "| Attention by hand",  # ß is no SS
+    None: "3 x 4 | ##s | The matrix | Note: Output | Attention / 2 | Weight matrix | ß | NEXT "
+    "| KT Corp | Head 1 | Attention by hand",  # ß is no SS
 }
 
 
