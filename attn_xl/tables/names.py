@@ -222,7 +222,7 @@ _FURTHER = re.compile(
     r"|^(?:comput|calculat|apply)(?:e|ing)?\s+",
     re.IGNORECASE,
 )
-_SYMBOL = re.compile(r"(?<=\w\w)\s+[A-Z]['′]?$")
+_SYMBOL = re.compile(r"(?<=\w\w)(?<!ontext)\s+[A-Z]['′]?$")  # `Context A` heads a sentence
 _AFTER = re.compile(r"(?:[\w-]+\s+){0,2}after\s+(?:the\s+)?(\w+)", re.IGNORECASE)
 """What a title says besides: `Scores (raw)`, `Softmax by row`, `Queries Q`, `Weights after softmax`."""
 _SCALED = re.compile(r"scaled\s+(.+)|\(?(.+?)\)?\s*/\s*(?:sqrt|√)\s*[\w()]*", re.IGNORECASE)

@@ -1077,7 +1077,7 @@ TITLES = {
     "| Token representations",
     "Embedded": "Embeddings + Positional Encoding",
     None: "3 x 4 | ##s | The matrix | Note: Output | Attention / 2 | Weight matrix | ß | NEXT "
-    "| KT Corp | Head 1 | Attention by hand",  # ß is no SS
+    "| KT Corp | Context A | Head 1 | Attention by hand",  # ß is no SS
 }
 
 
