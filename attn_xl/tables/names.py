@@ -189,7 +189,11 @@ _FORMULAS = (
     (r"(?:scaled?scores|scores|scaled)\+mask", "Masked"),
     (r"e\^(?:\[\]|\w+)|exp\(.*\)", "Softmax.Exponentials"),
 )
-_WIDTH = re.compile(r"(√|sqrt)\(?dk?\)?[=:]?|d[=:]|(?:\w*\()?dk\)?[=:]?")
+_WIDTH = re.compile(
+    r"((?:scal(?:e|ing)factor)?(?:√|sqrt|rootof)\(?dk?\)?|scal(?:e|ing)factor)[=:]?|d[=:]"
+    r"|(?:(?:\w*\()?dk\)?(?:\(.*\))?|d(?:model|head)|(?:key|head)(?:size|width)"
+    r"|(?:key|head|model)?dim(?:ension)?s?(?:\(d\)|d|of(?:the)?keys)?)[=:]?"
+)
 _ACROSS = re.compile(
     rf"(?:k|x|input)\^t\*?(?:q|x|input)|(?:v|values)\*(?:a|{_WEIGHTS})$|w[qkv]\*(?:x|input)",
     re.IGNORECASE,

@@ -685,6 +685,8 @@ def test_a_defined_name_is_a_place_and_a_table_of_own_names_is_read(tmp_path: Pa
     [
         ("d_k =", "=COUNT(C4:E4)", "SQRT($J$2)"),
         ("Key dims (dk)", 3, "SQRT($J$2)"),
+        ("Dimension of the keys", 3, "SQRT($J$2)"),
+        ("Scaling factor", "=SQRT(3)", "$J$2"),
         ("\u221ad\u2096", "=SQRT(3)", "$J$2"),
         ("sqrt(d):", "=SQRT(3)", "$J$2"),
         ("sqrt(d):", 1.732, "SQRT(COLUMNS($C$4:$E$8))"),  # rounded
