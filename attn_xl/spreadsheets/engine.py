@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -31,6 +31,13 @@ OF_VALUES = {*re.findall(r"\S+", """
 """)}  # fmt: skip
 
 
+OF_NUMBERS = {*re.findall(r"\S+", """
+    ABS ACOS ASIN ATAN COS DEGREES EXP INT LN LOG10 RADIANS SIGN SIN SQRT TAN TANH
+""")}  # fmt: skip
+"""Functions of one number. Of a bare range in SUMPRODUCT, the engine gives them one cell; an expression
+it computes as an array."""
+
+
 def computed(
     formulas: Mapping[Key, str],
     sheets: Sequence[str],
@@ -53,9 +60,10 @@ def computed(
     named = {name.casefold(): text for name, text in names.items()}
     folded = {sheet.casefold(): sheet for sheet in sheets}
     reads: dict[Key, list[Place]] = {}
+    asked: dict[Key, str] = {}
     for key, text in formulas.items():
         with suppress(_NotKnown):
-            reads[key] = [*_areas(text, key[0], folded, named)]
+            reads[key], asked[key] = _understood(text, key[0], folded, named)
     areas = {area for own in reads.values() for area in own}
     if sum(area.rows * area.columns for area in areas) > MOST_READ:
         return {}
@@ -87,7 +95,7 @@ def computed(
                     unknown.add(key)
         cells = {key: (number[key[0]], *key[1:]) for key in _without(reads, unknown)}
         for key, at in cells.items():
-            model.update_cell_with_formula(*at, f"={formulas[key].replace('_xlfn.', '')}")
+            model.update_cell_with_formula(*at, f"={asked[key]}")
         model.evaluate()
         given = {key: model.get_cell_value(*at) for key, at in cells.items()
                  if model.get_cell_type(*at) != ironcalc.CellType.ErrorValue}  # fmt: skip
@@ -102,10 +110,10 @@ class _NotKnown(ValueError):
     """A formula has functions, or reads cells, in a way not known here."""
 
 
-def _areas(
+def _understood(
     text: str, host: str, sheets: Mapping[str, str], names: Mapping[str, str]
-) -> Iterator[Place]:
-    """The cells that a formula on a sheet reads.
+) -> tuple[list[Place], str]:
+    """The cells that a formula on a sheet reads, and the formula as the engine takes it.
 
     Raises:
         _NotKnown: if it has other functions, or `A:A`, `Table[Sum]`, cells of another workbook.
@@ -114,7 +122,7 @@ def _areas(
         raise _NotKnown(text)
     tokens = [one for one in tokens_of(text) if one.type != "WHITE-SPACE"]
     ends = [("FUNC", "OPEN"), ("FUNC", "CLOSE"), ("SEP", "ARG")]
-    within: list[str] = []
+    within, read = list[str](), list[Place]()
     for n, token in enumerate(tokens):
         if token.subtype == "OPEN":
             within.append(token.value[:-1].upper().replace("_XLFN.", ""))
@@ -129,10 +137,17 @@ def _areas(
                 raise _NotKnown(token.value)
             place = place_of(sheet, *area[1])
             near = [(one.type, one.subtype) for one in (*tokens[n - 1 : n], *tokens[n + 1 : n + 2])]
-            whole = within and within[-1] in OF_RANGES and len(near) == 2 and {*near} <= {*ends}
-            if place.rows * place.columns > 1 and not whole and "SUMPRODUCT" not in within:
-                raise _NotKnown(token.value)
-            yield place
+            alone = bool(within) and len(near) == 2 and {*near} <= {*ends}
+            if place.rows * place.columns > 1 and not (alone and within[-1] in OF_RANGES):
+                in_array = any(kind == "OPERATOR-INFIX" for kind, _ in near)
+                if "SUMPRODUCT" not in within:
+                    raise _NotKnown(token.value)
+                if alone and within[-1] in OF_NUMBERS:
+                    token.value = f"({token.value}*1)"
+                elif not in_array and any(within[len(within) - within[::-1].index("SUMPRODUCT") :]):
+                    raise _NotKnown(token.value)
+            read.append(place)
+    return read, "".join(token.value for token in tokens).replace("_xlfn.", "")
 
 
 def _without(reads: Mapping[Key, Sequence[Place]], unknown: set[Key]) -> list[Key]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 
 import openpyxl
+import pytest
 from authors import DIMS, PETS, AuthorSheet, numbers
 from conftest import by_libreoffice, differences_libreoffice, thorough
 
@@ -54,9 +56,16 @@ def test_libreoffice_agrees_on_each_function(tmp_path: Path) -> None:
 
 def test_what_is_not_certain_is_left_to_the_program() -> None:
     """An array in a plain formula is one cell of it in Excel; other functions may be unknown."""
-    texts = ("A1:A3*2", "SUM(IF(A1:A3>1,1,0))", "IFERROR(NEW(A1),0)", "B1+1", "SUM(A:A)", "TODAY()",
-             "SUM(Table[a])", "[2]Other!A1", "A4+1", "A1+1", "SUMPRODUCT((A1:A3>1)*A1:A3)")  # fmt: skip
+    texts = (
+        "A1:A3*2", "SUMPRODUCT(EXP(A1:A3))", "SUMPRODUCT(EXP(-A1:A3))", "SUMPRODUCT(LEN(A1:A3))",
+        "SUM(IF(A1:A3>1,1,0))", "IFERROR(NEW(A1),0)", "B1+1", "SUM(A:A)", "TODAY()",
+        "SUM(Table[a])", "[2]Other!A1", "A4+1", "A1+1", "SUMPRODUCT((A1:A3>1)*A1:A3)",
+    )  # fmt: skip
     formulas = {("S", row, 2): text for row, text in enumerate(texts, 1)}
     cells = {(1, 1): 1.0, (2, 1): 2.0, (3, 1): 3.0, (4, 1): object()}
     found = computed(formulas, ["S"], {}, lambda sheet, *at: (cells.get(at), False))
-    assert found == {("S", 10, 2): 2.0, ("S", 11, 2): 5.0}
+    given = {texts[row - 1]: value for (_, row, _), value in found.items()}
+    assert given == {
+        "A1+1": 2.0, "SUMPRODUCT((A1:A3>1)*A1:A3)": 5.0,
+        "SUMPRODUCT(EXP(A1:A3))": pytest.approx(sum(map(math.exp, (1, 2, 3)))),
+    }  # fmt: skip
