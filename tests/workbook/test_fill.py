@@ -234,6 +234,20 @@ def test_what_differs_from_the_paper_stays_and_is_said(tmp_path: Path, capsys: A
     assert said.out.splitlines()[-1] == f"{out}: 129 cells filled in 6 of 8 frames"
 
 
+def test_an_error_is_said_and_what_follows_from_it_is_left_to_the_program(tmp_path: Path) -> None:
+    path = two_contexts(tmp_path / "own.xlsx", ["Scores"])
+    book = openpyxl.load_workbook(path)
+    book.active["C24"], book.active["C33"] = "=C15/0", "=EXP(C24)"  # which passes the error on
+    result, out = fill_file(saved(book, path), {}), tmp_path / "out.xlsx"
+    (said,) = result.attention
+    assert said.startswith("Attention!C24: =C15/0 gives #DIV/0!; Scaled should be 5.225, =C15/SQRT(")
+    out.write_bytes(result.content)
+    shown = openpyxl.load_workbook(out, data_only=True).active
+    assert [shown[cell].value is None for cell in ("D24", "D33", "C34", "C42", "C43")] == [
+        False, True, False, True, False,
+    ]  # fmt: skip
+
+
 def test_every_other_part_keeps_its_bytes(tmp_path: Path) -> None:
     path = two_contexts(tmp_path / "own.xlsx", ["Scores"])
     book = openpyxl.load_workbook(path)

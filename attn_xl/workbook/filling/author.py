@@ -19,6 +19,7 @@ from attn_xl.spreadsheets.book import wrote_this
 from attn_xl.spreadsheets.drawn import DrawnBook, read_drawn
 from attn_xl.spreadsheets.engine import Key, computed
 from attn_xl.spreadsheets.formulas import formula_in
+from attn_xl.spreadsheets.numerals import NOT_STORED
 from attn_xl.tables.frames import Frame
 from attn_xl.tables.names import OF_LAYERS, SPELLINGS, step_named
 from attn_xl.tables.own_names import says_where
@@ -183,7 +184,13 @@ def _compute(
                 text = formula_in(hers, (row, column))
             formulas[sheet, row, column] = text
     now = Now(drawn, written, values)
-    found = computed(formulas, [*drawn.book.grids], drawn.names, now.at) if formulas else {}
+
+    def value_at(sheet: str, row: int, column: int) -> tuple[Any, bool]:
+        filled = filled_at(written.get(sheet, {}), row, column)
+        unknown = filled is not None and bool(filled.formula) and filled.value is None
+        return (NOT_STORED, True) if unknown else now.at(sheet, row, column)
+
+    found = computed(formulas, [*drawn.book.grids], drawn.names, value_at) if formulas else {}
     for (sheet, row, column), value in found.items():
         values[sheet][row, column] = value
         if filled := filled_at(written.get(sheet, {}), row, column):

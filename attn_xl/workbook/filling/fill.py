@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,13 +25,14 @@ from attn_xl.spreadsheets.addresses import (
     at_row,
     fixed,
     parse_area,
+    place_of,
     quoted,
     unique,
     unquoted,
 )
 from attn_xl.spreadsheets.drawn import STEPS_NOTE, DrawnBook, DrawnSheet
 from attn_xl.spreadsheets.formulas import references
-from attn_xl.spreadsheets.numerals import is_number
+from attn_xl.spreadsheets.numerals import NOT_STORED, ErrorValue, is_number
 from attn_xl.tables.frames import Frame, Group, Title, values_in
 from attn_xl.tables.names import names_width
 from attn_xl.tables.own_names import FORMULA, WORDS
@@ -261,7 +263,10 @@ class Sentence:
                 continue
             filled, numbers = values_in(self.sheets[frame.place.sheet], frame.place, frame.turned)
             self.waiting[frame] = self._waits(frame, filled)
-            known = filled & np.isfinite(numbers) & ~self.waiting[frame]
+            known = filled & ~self.waiting[frame]
+            values = self.sheets[frame.place.sheet].values
+            for i, j in np.argwhere(known & np.isnan(numbers)).tolist():  # from an error follow others
+                known[i, j] = values.get(frame.cell(i, j), NOT_STORED) is not NOT_STORED
             if known.any():
                 entered[node] = Entered(known, numbers)
         return recompute(self.graph.values(), entered)
@@ -282,6 +287,23 @@ class Sentence:
                     same = (sheet or place.sheet) == there.sheet
                     waits[i, j] |= same and bool(mask[rows, columns].any())
         return waits
+
+    @cached_property
+    def _errors(self) -> list[Place]:
+        return [
+            Place(name, *cell, 1, 1)
+            for name, sheet in self.sheets.items()
+            for cell, value in sheet.values.items()
+            if isinstance(value, ErrorValue) and value is not NOT_STORED
+        ]
+
+    def fails(self, sheet: DrawnSheet, cell: tuple[int, int]) -> bool:
+        """Whether a formula gives an error that none of the cells it reads holds."""
+        if Place(sheet.name, *cell, 1, 1) not in self._errors:
+            return False
+        read = references(sheet.formulas[cell], cell)
+        places = [place_of(name or sheet.name, *corners) for name, corners in read]
+        return not any(place.overlaps(one) for place in places for one in self._errors)
 
     def blank(self, frame: Frame) -> np.ndarray:
         """Which cells of a frame get a formula, with words in rows."""
@@ -405,7 +427,7 @@ class Sentence:
         for i, line in enumerate(lines):
             edges = np.flatnonzero(np.diff(wanted[i], prepend=False, append=False)).tolist()
             for start, end in zip(edges[::2], edges[1::2]):
-                values = numbers[i, start:end].tolist()
+                values = [None if math.isnan(one) else one for one in numbers[i, start:end].tolist()]
                 yield home.row + i, FilledRun(home.column + start, values, line[start:end])
 
 
@@ -570,7 +592,8 @@ def _differences(sentence: Sentence, node: Matrix, frame: Frame, sheet: DrawnShe
         if frame in sentence.waiting and sentence.waiting[frame][i, j]:
             continue  # it has not been computed from what it reads
         own, ours = numbers[i, j], expected[i, j]
-        if np.isfinite(own) and not abs(own - ours) <= AGREES * max(1.0, abs(ours)):
+        agrees = not np.isfinite(own) or abs(own - ours) <= AGREES * max(1.0, abs(ours))
+        if not agrees or sentence.fails(sheet, cell):
             other.append((cell, i, j))
     for cells, more in ((other, "differ so"), (typed, "are typed")):
         if not cells:
@@ -584,7 +607,8 @@ def _differences(sentence: Sentence, node: Matrix, frame: Frame, sheet: DrawnShe
         else:
             own = sheet.formulas[cell]
             text = f"={own.text}" if (own.row, own.column) == cell else "the formula there"
-            there = f"{text} gives {numbers[i, j]:.4g}"
+            error = sheet.values.get(cell) if np.isnan(numbers[i, j]) else None
+            there = f"{text} gives {error or f'{numbers[i, j]:.4g}'}"
         formula = at_row(line[cell[1]].formula, cell[0])
         yield (
             f"{quoted(sheet.name)}!{address(*cell)}: {there}; {frame.step} should be "

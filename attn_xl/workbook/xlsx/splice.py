@@ -67,7 +67,7 @@ Formulas = tuple[tuple[str, bool], ...]
 class FilledRun(Mapping[int, Filled]):
     """Neighbouring cells of a row by column: one object, since a matrix may have a million cells."""
 
-    def __init__(self, column: int, numbers: Sequence[float], formulas: Formulas) -> None:
+    def __init__(self, column: int, numbers: Sequence[float | None], formulas: Formulas) -> None:
         self.columns = range(column, column + len(numbers))
         self.numbers, self.formulas = numbers, formulas
 
