@@ -23,7 +23,7 @@ from attn_xl.spreadsheets.sums import sums_in
 from attn_xl.text import clean
 
 from .labels import Table
-from .names import SPELLINGS, forms, says_across, step_named, undecorated, weight_label
+from .names import SPELLINGS, says_across, step_named, undecorated, weight_label
 from .roles import BY_DEFAULT, WordsIn, to_turn, words_of
 
 ARROWS = frozenset("↓→↑←⇒⇓|—-–/=+×·*")
@@ -294,7 +294,7 @@ def step_called(text: str, called: Mapping[str, str]) -> tuple[str, bool] | None
     """The step that a title names by an author's own name or by ours, which may have its place in the
     model: `Enc1.Norm_2`; and whether it names its transpose."""
     name = undecorated(text).partition("=")[0].strip()
-    for spelled in forms(name) if name else ():
+    for spelled in (name, re.sub(r"\s*\([^()]*\)$", "", name)) if name else ():
         if own := called.get(spelled.casefold()):
             return own, False
     name = re.sub(r"(?<=[a-z])\s(?=\d{1,2}$)", "_", name)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from functools import lru_cache
 
 _WEIGHT_SHEET = re.compile(
@@ -202,7 +201,7 @@ _HEAD = re.compile(r"[\s,(_|]*head\s*[_#]?(\d+)\)?$|_(\d+)$|(?<!^[a-z])\s?(?<![\
 _SPOKEN_HEAD = re.compile(r"head", re.IGNORECASE)
 _DECORATED = re.compile(
     r"[\ufe0f\u20e3]"  # what makes an emoji of a digit
-    r"|^(?:[\u2460-\u24ff\u2776-\u2793]\s*|[^\w\s(√÷Σ∑/\[{]+\s+)(?=\S)|(?<=\S)\s+[^\w\s)\]}=:]+$"
+    r"|^(?:[\u2460-\u24ff\u2776-\u2793]\s*|[^\w\s(√÷Σ∑/\[{]+\s+)(?=\S)|(?<=\S)\s+[^\w\s)\]}=:%]+$"
 )
 """A bullet, a number in a circle or an arrow beside a title."""
 _QUOTED = re.compile(r"(?:[\"“«<]|\[(?!\])|\*+)\s*([^\"“”«»<>*\[\]]+?)\s*[\"”»>\]*]+")
@@ -276,14 +275,6 @@ def step_named(text: str) -> tuple[str, bool] | None:
     return None
 
 
-def forms(title: str) -> Iterator[str]:
-    """A title, and what is left of it without what it says besides the name."""
-    found = [title]
-    for less in (_ASIDE, _FURTHER, _SYMBOL, _ASIDE):
-        found.append(less.sub("", found[-1]).strip())
-    yield from dict.fromkeys(found)
-
-
 def _step(text: str) -> tuple[str, bool] | None:
     scaled = _SCALED.fullmatch(text)
     scores = _step(scaled[1] or scaled[2]) if scaled else None
@@ -291,7 +282,10 @@ def _step(text: str) -> tuple[str, bool] | None:
         return "Scaled", scores[1]
     if after := _AFTER.fullmatch(text):
         return _step(after[1]) if after[1].casefold() != "attention" else ("Output", False)
-    for form in forms(text):
+    forms = [text]
+    for less in (_ASIDE, _FURTHER, _SYMBOL, _ASIDE):
+        forms.append(less.sub("", forms[-1]).strip())
+    for form in dict.fromkeys(forms):
         compact = re.sub(r"[\s_\-–']+", "", _TIMES.sub("*", form)).lower()  # ß is no SS
         compact = compact.replace("attn", "attention").replace("alised", "alized")
         if not compact:
