@@ -25,7 +25,6 @@ from attn_xl.spreadsheets.addresses import (
     at_row,
     fixed,
     parse_area,
-    place_of,
     quoted,
     unique,
     unquoted,
@@ -289,21 +288,23 @@ class Sentence:
         return waits
 
     @cached_property
-    def _errors(self) -> list[Place]:
-        return [
-            Place(name, *cell, 1, 1)
-            for name, sheet in self.sheets.items()
-            for cell, value in sheet.values.items()
-            if isinstance(value, ErrorValue) and value is not NOT_STORED
-        ]
+    def _errors(self) -> dict[str, np.ndarray]:
+        """Which cells of each sheet hold an error."""
+        found = {name: np.zeros(sheet.looks.framed.shape, bool) for name, sheet in self.sheets.items()}
+        for name, sheet in self.sheets.items():
+            for cell, value in sheet.values.items():
+                found[name][cell] = isinstance(value, ErrorValue) and value is not NOT_STORED
+        return found
 
     def fails(self, sheet: DrawnSheet, cell: tuple[int, int]) -> bool:
         """Whether a formula gives an error that none of the cells it reads holds."""
-        if Place(sheet.name, *cell, 1, 1) not in self._errors:
+        if not self._errors[sheet.name][cell]:
             return False
-        read = references(sheet.formulas[cell], cell)
-        places = [place_of(name or sheet.name, *corners) for name, corners in read]
-        return not any(place.overlaps(one) for place in places for one in self._errors)
+        return not any(
+            self._errors[name or sheet.name][top : bottom + 1, left : right + 1].any()
+            for name, (top, left, bottom, right) in references(sheet.formulas[cell], cell)
+            if (name or sheet.name) in self._errors
+        )
 
     def blank(self, frame: Frame) -> np.ndarray:
         """Which cells of a frame get a formula, with words in rows."""
