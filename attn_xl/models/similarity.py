@@ -163,15 +163,21 @@ def principal_components(x: Numbers, count: int, *, centred: bool = True) -> Num
     """The first principal components of the rows of `x`, (n, d), as rows, (count, d), each of length 1;
     those of the vectors as they are, from the origin, if they are not `centred`.
 
-    The largest number of each is positive. Finite numbers of any size are accepted: dividing all of
+    The largest number of each is positive. Beyond the directions in which the rows vary, each is the
+    unit vector that differs most from those before, so that machines agree. Finite numbers of any size are accepted: dividing all of
     them by the largest does not change the directions and keeps sums and squares finite.
 
     Source: Jolliffe, "Principal Component Analysis" (2002), 3.5, by singular values.
     """
     scaled = _scaled(x)
     measured = _scaled(scaled - scaled.mean(axis=0)) if centred else scaled
-    _, _, directions = np.linalg.svd(measured, full_matrices=min(x.shape) < count)
-    directions = directions[:count]
+    _, sizes, directions = np.linalg.svd(measured, full_matrices=False)
+    directions = directions[:count][sizes[:count] > 1e-9 * sizes.max(initial=1e-300)]
+    while len(directions) < min(count, x.shape[1]):
+        rest = np.eye(x.shape[1]) - directions.T @ directions
+        lengths = np.linalg.norm(rest, axis=1)
+        first = lengths.round(9).argmax()
+        directions = np.vstack([directions, rest[first] / lengths[first]])
     largest = np.abs(directions).argmax(axis=1)
     signs = np.sign(directions[np.arange(len(directions)), largest])
     return np.asarray(directions * signs[:, None])
