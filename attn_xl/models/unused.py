@@ -27,11 +27,12 @@ class UnusedWeights(InputError):
 
     Attributes:
         change: the settings that would use most of them; {} if there are none.
+        names: the weights that nothing uses; () if the model lacks others.
     """
 
-    def __init__(self, message: str, change: Change | None = None) -> None:
+    def __init__(self, message: str, change: Change | None = None, names: Sequence[str] = ()) -> None:
         super().__init__(message)
-        self.change = change or {}
+        self.change, self.names = change or {}, names
 
 
 def refuse_unused(tables: Tables, settings: Settings, used: set[str], used_with: Used) -> None:
@@ -59,6 +60,7 @@ def refuse_unused(tables: Tables, settings: Settings, used: set[str], used_with:
         f"{tables.path}: --model {settings.model.value} does not use {_described(tables, unused)}. "
         f"{use} {pronoun} out with --without {_arguments(tables, unused)}.",
         change,
+        unused,
     )
 
 
@@ -78,8 +80,8 @@ def use_for(tables: Tables, settings: Settings, used_with: Used, error: InputErr
     return _unused(f"{error}{hint}", change)
 
 
-def _unused(message: str, change: Change) -> UnusedWeights:
-    return UnusedWeights(message, {} if change.get("memory") == _EXAMPLE else change)
+def _unused(message: str, change: Change, names: Sequence[str] = ()) -> UnusedWeights:
+    return UnusedWeights(message, {} if change.get("memory") == _EXAMPLE else change, names)
 
 
 def _best(

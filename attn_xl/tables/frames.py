@@ -294,9 +294,10 @@ def step_called(text: str, called: Mapping[str, str]) -> tuple[str, bool] | None
     """The step that a title names by an author's own name or by ours, which may have its place in the
     model: `Enc1.Norm_2`; and whether it names its transpose."""
     name = undecorated(text).partition("=")[0].strip()
-    for spelled in (name, re.sub(r"\s*\([^()]*\)$", "", name)) if name else ():
+    for spelled in (name, re.sub(r"\s*\([^()]*\)$|\s[hc](?:_?t)?$", "", name)) if name else ():
         if own := called.get(spelled.casefold()):
-            return own, False
+            applied = own == "Hidden" and re.search(r"\((?:relu|[gs]elu|silu|swish)\b", name.casefold())
+            return "Activated" if applied else own, False
     name = re.sub(r"(?<=[a-z])\s(?=\d{1,2}$)", "_", name)
     layer, number = re.match(r"(?:[A-Za-z]{2,}\d*\.(?=\S))*", name), re.search(r"(?:_\d+)*$", name)
     base = name[layer.end() : number.start()] if layer and number else ""

@@ -74,9 +74,20 @@ def weight_label(text: str) -> str | None:
     text = of_table(undecorated(text).rstrip(":= "))
     named = _SAYS_MORE.sub("", text)
     for form in (text, _BRACKETS.sub(" ", text), named, _SAYS_WEIGHTS.sub(" ", named)):
-        if found := weight_name(form.strip()) or _weight_label(form):
+        if found := weight_name(form.strip()) or _of_gate(form) or _weight_label(form):
             return found
     return None
+
+
+def _of_gate(text: str) -> str | None:
+    """The weights of a recurrent network that are named after what they multiply and make: `W_h` for
+    `Wxh` and PyTorch's `W_ih`, `U_h` for `Whh`; `c` is the candidate for a cell."""
+    gate = re.fullmatch(
+        r"w_?(?:(x|h)_?([ifgcorznh])|(i)_?h)", re.sub(r"[\s{}^:]+", "", text.casefold())
+    )
+    if gate is None:
+        return None
+    return f"{'U' if gate[1] == 'h' else 'W'}_{(gate[2] or 'h').replace('c', 'g')}"
 
 
 def _weight_label(text: str) -> str | None:
@@ -153,7 +164,8 @@ OF_LAYERS = {
     "ffn output": "FeedForward", "mlp": "FeedForward", "mlp output": "FeedForward",
     "relu": "Activated", "gelu": "Activated", "activation": "Activated",
     "hidden layer": "Hidden", "hidden state": "Hidden", "hidden states": "Hidden",
-    "hidden (relu)": "Activated",
+    "feed forward hidden": "Hidden", "feed-forward hidden": "Hidden",
+    "ffn hidden": "Hidden", "mlp hidden": "Hidden",
     "input gate": "InputGate", "output gate": "OutputGate", "forget gate": "Forget",
     "reset gate": "Reset", "update gate": "Update", "cell state": "Cell",
 }  # fmt: skip
@@ -218,7 +230,7 @@ _COUNT = re.compile(
 _HEAD_FIRST = re.compile(r"^head\s*(\d+)\s*[.:,–-]?\s+(?=\S)(.*)", re.IGNORECASE)
 _EXPLAINED = re.compile(r":\s|\n|\s[–—-]\s")
 """What parts a name from its explanation: `Output: the new vectors`."""
-_ASIDE = re.compile(r"\([^()]*\)$|^(?:raw|self)[\s-]+|\s+(?:matrix|matrices)$", re.IGNORECASE)
+_ASIDE = re.compile(r"\([^()]*\)$|^(?:raw|self|cross)[\s-]+|\s+(?:matrix|matrices)$", re.IGNORECASE)
 _FURTHER = re.compile(
     r"\s+before\s+(?:the\s+)?\w+$|\s+(?:by|over|per|of)\s+(?:each\s+|the\s+)?(?:row|column|word|key)s?$"
     r"|^(?:(?:comput|calculat|apply)(?:e|ing)?\s+)?(?:the|our|row[\s-]?wise|matrix)\s+|\s+(?:of|step)$"
@@ -304,6 +316,32 @@ def _step(text: str) -> tuple[str, bool] | None:
             if re.fullmatch(pattern, compact):
                 return step, False
     return None
+
+
+_TOLD = (
+    (
+        r"weigh(?:t|ted|ting)?\b.*\b(?:sum|average|mean|values|vectors|embeddings)"
+        r"|multipl.*\b(?:values?|vectors?|v)\b"
+        r"|(?:new|updated|context\w*|final) (?:\w+ ){0,2}(?:vector|embedding|representation)s?",
+        "Output",
+    ),
+    (r"softmax|normali[sz]|probabilit|percentages|attention weights|sum to (?:1|one)", "Softmax"),
+    (r"scal(?:e|ed|ing)\b|divid|square root|√|sqrt", "Scaled"),
+    (r"dot products?|inner products?|similar|scores?\b|compar|quer(?:y|ies)\b.*\bkeys?\b", "Scores"),
+    (r"quer(?:y|ies)\b|\bw_?q\b", "Q"),
+    (r"\bkeys?\b|\bw_?k\b", "K"),
+    (r"\bvalues?\b|\bw_?v\b", "V"),
+)
+"""What a sentence says of a step; what stands first counts."""
+
+
+@lru_cache(maxsize=20_000)
+def step_told(text: str) -> str:
+    """The step that a sentence over a frame tells of, or "": Scores for `Dot product of every pair of
+    words`, Scaled for `Divide by the root of the width`."""
+    plain = unicodedata.normalize("NFKC", undecorated(text)).casefold()
+    plain = re.sub(r"\b(?:before|for|from|so that)\b.*|.*\b(?:into|to get)\b", "", plain)
+    return next((step for pattern, step in _TOLD if re.search(pattern, plain)), "")
 
 
 def names_step(text: str) -> bool:

@@ -48,6 +48,7 @@ from attn_xl.errors import CallError, InputError
 from attn_xl.spreadsheets.addresses import Place, at_row, quoted
 from attn_xl.spreadsheets.drawn import read_drawn
 from attn_xl.tables.frames import step_called, values_in
+from attn_xl.tables.names import step_told
 from attn_xl.workbook.filling.author import FilledBook, fill_file, frames_in
 from attn_xl.workbook.filling.fill import as_she_writes
 
@@ -814,10 +815,10 @@ def test_frames_of_models_without_attention(
             "encoder",
             {**{f"W_{kind}": (3, 3) for kind in "QKV"}, "W_1": (3, 4), "W_2": (4, 3)},
             {"Positional encoding": "Positions", "X + PE": "Embedded", "QKᵀ": "Scores_1",
-             "Attention output": "Output_1", "Residual (Add)": "Sum_1", "Hidden (ReLU)": "Activated",
-             "Add & Norm 2": "Norm_2"},
+             "Attention output": "Output_1", "Residual (Add)": "Sum_1",
+             "FFN hidden (ReLU)": "Activated", "Add & Norm 2": "Norm_2"},
         ),
-        ("rnn", {"W_h": (3, 2), "U_h": (2, 2)}, {"Hidden states": "Hidden"}),
+        ("rnn", {"W_h": (3, 2), "U_h": (2, 2)}, {"Hidden states h_t": "Hidden"}),
         (
             "lstm",
             {f"{kind}_{gate}": (3 if kind == "W" else 2, 2) for gate in "ifoc" for kind in "WU"},
@@ -1076,7 +1077,8 @@ def test_labels_say_that_one_sentence_looks_at_another(across: bool, tmp_path: P
 TITLES = {
     "Q": "Queries (Q = X·Wq) | Query vectors | Queries Q",
     "Scores": "Step 2: Scores (Q·Kᵀ) | Self-attention scores | (2) Scores | Q @ K.T | QKT | Q.K^T "
-    "| Q times K | attn scores | Similarity matrix S | ① Scores | Scores ↓ | “Scores” | Scores [3×3] "
+    "| Cross-attention scores | Q times K | attn scores "
+    "| Similarity matrix S | ① Scores | Scores ↓ | “Scores” | Scores [3×3] "
     "| Step two: compute the scores | Part B: Scores | 2.1 Scores",
     "Scaled": "÷ √dk | Divide by sqrt(3) | Scaled dot products | b) Scaled | QKT ÷ √dₖ | Scale by 1/√d "
     "| Scores after scaling | Scaled Scores S'",
@@ -1102,6 +1104,53 @@ TITLES = {
 )
 def test_titles_as_people_write_them(title: str, step: str | None) -> None:
     assert (step_called(title, {"new": "New"}) or (None,))[0] == step
+
+
+SENTENCES = {
+    "Q": "Project the embeddings to queries",
+    "Scores": "Dot product of every pair of words | How similar are two words? "
+    "| Multiply queries by keys",
+    "Scaled": "Divide by the square root of the width, so that softmax is not too sharp "
+    "| Scale the scores before softmax",
+    "Softmax": "Turn the scores into probabilities | Normalize each row of scaled scores",
+    "Output": "Weighted sum of the embeddings | Multiply the attention weights by V "
+    "| The new vectors of words",
+    "": "Mixed up | Attention by hand",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "step"), [(one, step) for step, texts in SENTENCES.items() for one in texts.split(" | ")]
+)
+def test_sentences_over_frames_tell_of_steps(text: str, step: str) -> None:
+    assert step_told(text) == step
+
+
+def test_a_sentence_is_a_title_only_over_a_blank_frame_of_a_step_that_no_title_names(
+    tmp_path: Path,
+) -> None:
+    """W_U, which attention does not use, is said."""
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Input", PETS, DIMS, X)
+    sheet.block(2, 8, "W_U", DIMS, PETS, X.T)
+    texts = (
+        "Dot product of all pairs",
+        "Divide by √d",
+        "Softmax",
+        "Probabilities of words",
+        "Weighted sum of words",
+    )
+    for n, text in enumerate(texts):
+        sheet.block(14 + 9 * n, 2, text, PETS, DIMS if n == 4 else PETS)
+    sheet.sheet["K20"] = "A weighted sum is no dot product."
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    check(book, out, X)
+    assert book.attention == [
+        "Sheet!C43:G47: is blank, and 'Probabilities of words' names no step. Say which: --call "
+        '"Probabilities of words=STEP".',
+        "Sheet!I4: W_U stands here, which the model does not use.",
+    ]
 
 
 @pytest.mark.parametrize("across", [False, True])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from attn_xl.graph.graph import Graph
 from attn_xl.graph.step import Step
 from attn_xl.models import steps
 from attn_xl.models.build import attend
+from attn_xl.models.computation import Computation
 from attn_xl.models.unused import UnusedWeights
 from attn_xl.settings import SETTINGS, Settings
 from attn_xl.spreadsheets.addresses import address, quoted
@@ -21,6 +23,7 @@ from attn_xl.spreadsheets.engine import Key, computed
 from attn_xl.spreadsheets.formulas import formula_in
 from attn_xl.spreadsheets.numerals import NOT_STORED
 from attn_xl.tables.frames import Frame
+from attn_xl.tables.labels import Table
 from attn_xl.tables.names import OF_LAYERS, SPELLINGS, step_named
 from attn_xl.tables.own_names import says_where
 from attn_xl.tables.roles import WordsIn
@@ -137,24 +140,34 @@ def fill_file(
     if tables is not None:
         on_sheet |= tables.settings
 
+    unused: dict[str, Table] = {}
+
     def compute(tables: Tables, implied: Mapping[str, Any]) -> Graph:
         told = {**heads_of(tables.weights), **implied, **on_sheet}
         settings = Settings.resolve(dict(options), told, where)
         try:
-            made = attend(tables, settings)
+            return _first(attend(tables, settings))
         except UnusedWeights as error:
-            if not error.change or options.get("model") or names_model(on_sheet):
+            if error.change and not (options.get("model") or names_model(on_sheet)):
+                with suppress(InputError):  # the weights tell the model
+                    return _first(attend(tables, replace(settings, **error.change)))
+            if not error.names:
                 raise
-            try:  # the weights tell the model
-                made = attend(tables, replace(settings, **error.change))
-            except InputError:
-                raise error from None
-        return next(iter(made.graphs.values()))
+            unused.update({name: tables.weights[name] for name in error.names})
+            used = {name: one for name, one in tables.weights.items() if name not in error.names}
+            return _first(attend(replace(tables, weights=used), settings))
 
     known = {name: step.symbol for step in _steps() for name in _spelled(step)} | OF_LAYERS
     known |= {name: _step(step) for name, step in (called or {}).items()}
     if tables is None:
-        filling = fill(drawn, assigned(drawn, compute, known, words_in))
+        made = assigned(drawn, compute, known, words_in)
+        made.left += (
+            f"{quoted(one.sheet)}!{address(one.row, one.column)}: {name} stands here, which the model "
+            "does not use."
+            for name, one in unused.items()
+            if not any(name in graph for graph in made.graphs)
+        )
+        filling = fill(drawn, made)
         written = filling.cells
     else:
         larger = grown(drawn, tables, compute, known, words_in)
@@ -166,6 +179,10 @@ def fill_file(
     names = tuple(sheet.name for sheet in drawn.sheets)
     linked = any("externalLinks/" in part for part in drawn.package.parts)
     return FilledBook(spliced(drawn, written, filling.steps, filling.values), filling, names, linked)
+
+
+def _first(computation: Computation) -> Graph:
+    return next(iter(computation.graphs.values()))
 
 
 def _compute(

@@ -43,7 +43,7 @@ from attn_xl.tables.frames import (
     untitled_tables,
 )
 from attn_xl.tables.labels import Table
-from attn_xl.tables.names import SPELLINGS
+from attn_xl.tables.names import SPELLINGS, step_told
 from attn_xl.tables.own_names import (
     DIMENSIONS,
     FORMULA,
@@ -149,8 +149,11 @@ def assigned(
             group.frames = []
         made.graphs = [_computed(drawn, group, compute, made.implied) for group in made.groups]
         _assign(made, pages, titles)
+    texts = [title for _, title in _unnamed(made, pages) if step_called(title.text, called) is None]
+    told = [replace(one, step=step) for one in texts if (step := step_told(one.text))]
+    _assign(made, pages, told, copies=False)
     _by_rhythm(made, pages)
-    made.left += _unnamed(made, pages, called)
+    made.left += _asked(made, pages, called)
     for n, group in enumerate(made.groups):
         if exponentials := plain_exponentials(group):
             made.graphs[n] = _computed(drawn, group, compute, {**made.implied, **exponentials})
@@ -179,38 +182,48 @@ def _for_an_input(drawn: DrawnBook, pages: Mapping[str, Page], titles: Sequence[
     return "Write Input above the numbers of the words, one word per row or per column."
 
 
-def _unnamed(made: Assigned, pages: Mapping[str, Page], known: Mapping[str, str]) -> Iterator[str]:
-    """Blank frames as large as a matrix, below a text that brings no matrix there, in words."""
+def _unnamed(made: Assigned, pages: Mapping[str, Page]) -> Iterator[tuple[Place, Title]]:
+    """Blank frames as large as a matrix, each below a text that brings no matrix there."""
     taken = [frame.place for group in made.groups for frame in (*group.given, *group.frames)]
     labels = {text for group in made.groups for text in (*group.table.rows, *group.table.columns)}
     shapes = {node.shape for graph in made.graphs for node in graph.values() if min(node.shape) > 1}
+    shapes |= {shape[::-1] for shape in shapes}
     said = "\n".join(made.left)
+    for name, page in pages.items():
+        for row, column, rows, columns in page.blanks:
+            place = Place(name, row, column, rows, columns)
+            if (rows, columns) not in shapes or _meets_one(place, taken):
+                continue
+            first = 2 if page.labels(row - 1, column, 1, columns) else 1
+            near = [(row - n, column - m) for n in range(first, 5) for m in (0, 1)]
+            near += [(row - n, column - m) for n in (0, 1) for m in range(1, 4)]
+            texts = ((cell, v) for cell in near if isinstance(v := page.sheet.values.get(cell), str))
+            told = ((cell, clean(text)) for cell, text in texts if text not in ARROWS)
+            cell, text = next((one for one in told if one[1] not in labels), ((0, 0), ""))
+            if text and repr(text) not in said:
+                yield place, Title(name, *cell, cell[1], text, "")
+
+
+def _asked(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str]) -> Iterator[str]:
+    """What is to be said of the blank frames whose text brings no matrix there, in words."""
     shown = {frame.step for group in made.groups for frame in group.frames}
     open_steps = [
-        (name, node.shape)
+        (name, {node.shape, node.shape[::-1]})
         for graph in made.graphs
         for name, node in [*graph.items()][::-1]
         if name not in shown and node.operation is not None and "." not in name
     ]
-    for name, page in pages.items():
-        for row, column, rows, columns in page.blanks:
-            place = Place(name, row, column, rows, columns)
-            first = 2 if page.labels(row - 1, column, 1, columns) else 1
-            near = [(row - n, column - m) for n in range(first, 5) for m in (0, 1)]
-            near += [(row - n, column - m) for n in (0, 1) for m in range(1, 4)]
-            texts = [clean(v) for cell in near if isinstance(v := page.sheet.values.get(cell), str)]
-            title = next((text for text in texts if text not in labels and text not in ARROWS), "")
-            like_one = {(rows, columns), (columns, rows)} & shapes
-            if not title or not like_one or repr(title) in said or _meets_one(place, taken):
-                continue
-            named, called = step_called(title, known), title.partition("=")[0].strip()
-            guess = next((step for step, shape in open_steps if shape in like_one), steps.OUTPUT.symbol)
-            what = f'names no step. Say which: --call "{called}={guess}"'
-            if named is not None:
-                computed = any(named[0] in graph for graph in made.graphs)
-                why = "has another place" if computed else "the model does not compute"
-                what = f"names {named[0]}, which {why}"
-            yield f"{quoted(name)}!{place.range}: is blank, and {title!r} {what}."
+    for place, title in _unnamed(made, pages):
+        named, name = step_called(title.text, called), title.text.partition("=")[0].strip()
+        fitting = (step for step, shapes in open_steps if (place.rows, place.columns) in shapes)
+        told = step_told(title.text)
+        guess = told if told and told not in shown else next(fitting, "STEP")
+        what = f'names no step. Say which: --call "{name}={guess}"'
+        if named is not None:
+            computed = any(named[0] in graph for graph in made.graphs)
+            why = "has another place" if computed else "the model does not compute"
+            what = f"names {named[0]}, which {why}"
+        yield f"{quoted(place.sheet)}!{place.range}: is blank, and {title.text!r} {what}."
 
 
 def plain_exponentials(group: Group) -> dict[str, Any]:
@@ -383,10 +396,12 @@ class Offer:
     step: str
 
 
-def _assign(made: Assigned, pages: Mapping[str, Page], titles: Sequence[Title]) -> None:
+def _assign(
+    made: Assigned, pages: Mapping[str, Page], titles: Sequence[Title], *, copies: bool = True
+) -> None:
     """Give each title the place near it that has most evidence: first to each matrix one place, then to
     further titles of a matrix a place for a copy."""
-    taken = [frame.place for group in made.groups for frame in group.given]
+    taken = [frame.place for group in made.groups for frame in (*group.given, *group.frames)]
     words = _words(pages, made.groups)
     titles = [one for one in titles if one.place or (one.sheet, one.row, one.column) not in words]
     titles = [_as_computed(title, made.graphs) for title in titles]
@@ -396,7 +411,7 @@ def _assign(made: Assigned, pages: Mapping[str, Page], titles: Sequence[Title]) 
     offers = sorted(_offers(made, pages, titles, taken), key=lambda offer: offer.rank)
     contents = _contents(titles)
     done: set[Title] = set()
-    for again in (False, True):
+    for again in (False, True)[: 1 + copies]:
         for offer in offers:
             group, one, step = made.groups[offer.group], offer.candidate, offer.step
             has = step == steps.INPUT.symbol or any(frame.step == step for frame in group.frames)
