@@ -164,8 +164,9 @@ def principal_components(x: Numbers, count: int, *, centred: bool = True) -> Num
     those of the vectors as they are, from the origin, if they are not `centred`.
 
     The largest number of each is positive. Beyond the directions in which the rows vary, each is the
-    unit vector that differs most from those before, so that machines agree. Finite numbers of any size are accepted: dividing all of
-    them by the largest does not change the directions and keeps sums and squares finite.
+    unit vector that differs most from those before, so that machines agree. Finite numbers of any
+    size are accepted: dividing all of them by the largest does not change the directions and keeps sums
+    and squares finite.
 
     Source: Jolliffe, "Principal Component Analysis" (2002), 3.5, by singular values.
     """
