@@ -81,13 +81,13 @@ def weight_label(text: str) -> str | None:
 
 def _of_gate(text: str) -> str | None:
     """The weights of a recurrent network that are named after what they multiply and make: `W_h` for
-    `Wxh` and PyTorch's `W_ih`, `U_h` for `Whh`; `c` is the candidate for a cell."""
+    `Wxh` and PyTorch's `W_ih`, `U_h` for `Whh`."""
     gate = re.fullmatch(
         r"w_?(?:(x|h)_?([ifgcorznh])|(i)_?h)", re.sub(r"[\s{}^:]+", "", text.casefold())
     )
     if gate is None:
         return None
-    return f"{'U' if gate[1] == 'h' else 'W'}_{(gate[2] or 'h').replace('c', 'g')}"
+    return f"{'U' if gate[1] == 'h' else 'W'}_{gate[2] or 'h'}"
 
 
 def _weight_label(text: str) -> str | None:

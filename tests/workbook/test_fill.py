@@ -834,7 +834,8 @@ def test_weights_tell_the_model_and_titles_need_no_layer(
     sheet.block(2, 2, "Input", PETS, ("a", "b", "c"), X)
     for n, (name, (rows, columns)) in enumerate(shapes.items()):
         given[name] = rng.integers(-9, 10, (rows, columns)) / 10
-        sheet.block(2, 12 + 8 * n, name, "rstu"[:rows], "sabc"[:columns], given[name])
+        title = re.sub("U_(?=.$)", "W_h", re.sub("W_(?=[ifoc]$)", "W_x", name))  # as in textbooks
+        sheet.block(2, 12 + 8 * n, title, "rstu"[:rows], "sabc"[:columns], given[name])
     waves = {"positions": "sinusoidal"} if "X + PE" in frames else {}
     graph = attn_xl.attend(X, words=PETS, dims="a b c", weights=given, model=model, **waves)["Sentence"]
     frames = {t: step if step in graph else f"Enc1.{step}" for t, step in frames.items()}
@@ -1151,6 +1152,10 @@ def test_a_sentence_is_a_title_only_over_a_blank_frame_of_a_step_that_no_title_n
         '"Probabilities of words=STEP".',
         "Sheet!I4: W_U stands here, which the model does not use.",
     ]
+    made.active.delete_rows(13, 60)
+    made.save(tmp_path / "own.xlsx")
+    with pytest.raises(InputError, match="does not use W_U"):
+        fill_file(tmp_path / "own.xlsx", {})
 
 
 @pytest.mark.parametrize("across", [False, True])

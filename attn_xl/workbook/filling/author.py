@@ -140,7 +140,7 @@ def fill_file(
     if tables is not None:
         on_sheet |= tables.settings
 
-    unused: dict[str, Table] = {}
+    unused: dict[str, tuple[Table, UnusedWeights]] = {}
 
     def compute(tables: Tables, implied: Mapping[str, Any]) -> Graph:
         told = {**heads_of(tables.weights), **implied, **on_sheet}
@@ -153,7 +153,7 @@ def fill_file(
                     return _first(attend(tables, replace(settings, **error.change)))
             if not error.names:
                 raise
-            unused.update({name: tables.weights[name] for name in error.names})
+            unused.update({name: (tables.weights[name], error) for name in error.names})
             used = {name: one for name, one in tables.weights.items() if name not in error.names}
             return _first(attend(replace(tables, weights=used), settings))
 
@@ -164,9 +164,11 @@ def fill_file(
         made.left += (
             f"{quoted(one.sheet)}!{address(one.row, one.column)}: {name} stands here, which the model "
             "does not use."
-            for name, one in unused.items()
+            for name, (one, _) in unused.items()
             if not any(name in graph for graph in made.graphs)
         )
+        if unused and not any(group.frames for group in made.groups):
+            raise next(iter(unused.values()))[1]
         filling = fill(drawn, made)
         written = filling.cells
     else:
