@@ -35,12 +35,18 @@ def _is_sum(formulas: Formulas, cell: Cell, across: int, value_at: Callable[[Cel
     row, column = cell
     down = 1 - across
     sides = [formulas.get((row + n * down, column + n * across)) for n in (-1, 1)]
-    along = [formulas.get((row + n * across, column + n * down)) for n in (-1, 1)]
+    along = [(row + n * across, column + n * down) for n in (-1, 1)]
     if all(sides) and own.text[:4] in [one.text[:4] for one in sides if one]:
         return False  # in the middle of a matrix
     text = relative(own)
-    alike = [any(one and relative(one) == text for one in some) for some in (sides, along)]
-    return alike == [False, True] and _adds_up(own, cell, across, beside_typed, value_at)
+    if any(one and relative(one) == text for one in sides):
+        return False
+
+    def adds_up(at: Cell) -> bool:
+        return _adds_up(formulas[at], at, across, beside_typed, value_at)
+
+    alike = (at for at in along if at in formulas and relative(formulas[at]) == text)
+    return any(map(adds_up, alike)) and adds_up(cell)
 
 
 def _adds_up(

@@ -85,6 +85,12 @@ def test_sums_are_left_out_and_that_is_said(make: Make) -> None:
     checks = [["", "a", "b"], ["cat", 1.5, 2, '==IF(SUM(B2:C2)>5,"ok","!")']]
     checks.append(["dog", 3, 4, '==IF(SUM(B3:C3)>5,"ok","!")'])
     assert read_tables(make({"s": checks})).sentences["s"].shape == (2, 2)
+    product = "==SUMPRODUCT($B{}:$C{},$B${}:$C${})"  # of scores, one reads its own row twice
+    scores = [
+        [*row, *([""] * 2), *(product.format(n, n, m, m) for m in (2, 3))]
+        for n, row in enumerate(GOOD[1:], 2)
+    ]
+    assert "computed" not in str(read_tables(make({"s": [GOOD[0], *scores]})).remarks)
     totals = [["", "a", "b", "Sum", "Max"]]
     totals += [[w, n, n + 1, f"==B{n}+C{n}", f"==MAX(B{n}:C{n})"] for n, w in enumerate(("x", "y"), 2)]
     totals.append(["Total", *(f"==SUM({c}2:{c}3)" for c in "BCDE")])
