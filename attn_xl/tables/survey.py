@@ -518,6 +518,8 @@ def _readable(f: Found) -> Table:
 def _weights(survey: Survey) -> dict[str, Found]:
     """The weights by name, each once: those given with --range take precedence, then originals over
     copies made by formulas."""
+    for sheet in survey.sheets:
+        _number_heads(sheet)
     named: dict[str, list[tuple[SheetFound, int, Found]]] = {}
     for sheet, i, f in list(_used(survey, "weights")):
         named.setdefault(f.name, []).append((sheet, i, f))
@@ -544,6 +546,23 @@ def _weights(survey: Survey) -> dict[str, Found]:
         if len(left) > 1:
             raise _twice(survey, name, left[0][2], left[1][2])
     return weights
+
+
+def _number_heads(sheet: SheetFound) -> None:
+    """Number the weights that stand as often as W_Q, W_K and W_V on the sheet of one sentence, from the
+    top left: they are those of its heads."""
+    where: dict[str, list[int]] = {}
+    for i, f in sorted(enumerate(sheet.found), key=lambda one: (one[1].place.row, one[1].place.column)):
+        if f.use == "weights" and not _is_asked(f):
+            where.setdefault(f.name, []).append(i)
+    numbers = [len(where.get(name, ())) for name in ("W_Q", "W_K", "W_V")]
+    of_heads = {name: places for name, places in where.items() if [len(places)] * 3 == numbers}
+    tables = [[sheet.found[i].table for i in places] for places in of_heads.values()]
+    differ = any(len({str(one and one.values.tolist()) for one in some}) > 1 for some in tables)
+    if differ and sum(f.use == "sentence" for f in sheet.found) == 1:
+        for name, places in of_heads.items():
+            for n, i in enumerate(places, 1):
+                sheet.found[i] = replace(sheet.found[i], name=f"{name}_{n}")
 
 
 def _twice(survey: Survey, name: str, a: Found, b: Found) -> InputError:

@@ -534,3 +534,18 @@ def test_two_tables_name_both_ranges(tmp_path: Path) -> None:
     said = r'--range "two!A1:B3" or --range "two!D1:E3"'
     with pytest.raises(InputError, match=said):
         read_tables(tmp_path / "two.csv")
+
+
+@pytest.mark.parametrize("same", [False, True])
+def test_weights_that_stand_several_times_are_those_of_heads(make: Make, same: bool) -> None:
+    """On the sheet of one sentence; equal ones are copies."""
+    rows: list[list[Any]] = [["Input", "a", "b"], *GOOD[1:]]
+    for n, name in enumerate(("Wq", "Wk", "Wv")):
+        heads = [n, n + 1, None, *([n, n + 1] if same else [n + 2, n + 3])]
+        rows += [[], [name, None, None, name], heads, heads]
+    rows += [[], ["Wo"], *([1, 2] for _ in range(4))]
+    tables = read_tables(make({"s": rows}))
+    ends = ("",) if same else ("_1", "_2")
+    assert [*tables.weights] == [f"W_{kind}{end}" for kind in "QKV" for end in ends] + ["W_O"]
+    if not same:
+        assert tables.weights["W_K_2"].values.tolist() == [[3, 4], [3, 4]]
