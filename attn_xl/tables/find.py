@@ -173,7 +173,8 @@ def tables_of_sheet(
             why = f"its sheet is called {plain!r}"
             found, others = [replace(others[0], use="weights", name=plain, why=why)], []
         others = [replace(f, why=RESULT if f.computed else NOT_READ) for f in others]
-        others = inputs_like(found, others)
+        embedded = any(f.use == "sentence" and f.computed for f in found)
+        others = inputs_like(found, others, lambda f: embedded and said.is_read(original, f))
         sheet.found = sorted([*found, *others], key=lambda f: (f.place.row, f.place.column))
         sheet.passed = "" if sheet.found else "no numbers"
         return sheet

@@ -214,9 +214,11 @@ def _sides(table: Table) -> set[object]:
     return {labels if there else len(labels) for labels, there in sides}
 
 
-def inputs_like(found: Sequence[Found], others: Sequence[Found]) -> list[Found]:
+def inputs_like(
+    found: Sequence[Found], others: Sequence[Found], is_part: Callable[[Found], bool]
+) -> list[Found]:
     """Other tables of a sheet that are sentences too: titled as inputs and with the dimensions of those
-    that were found."""
+    that were found; `is_part` tells of which these are computed."""
     dims = {f.table.columns for f in found if f.use == "sentence" and f.table and all(f.table.labelled)}
     return [
         replace(f, use="sentence", why=f"it is titled {f.input_title!r} and has the same dimensions")
@@ -225,6 +227,7 @@ def inputs_like(found: Sequence[Found], others: Sequence[Found]) -> list[Found]:
         and all(f.table.labelled)
         and f.table.columns in dims
         and f.input_title
+        and not is_part(f)
         else f
         for f in others
     ]

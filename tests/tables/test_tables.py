@@ -549,3 +549,20 @@ def test_weights_that_stand_several_times_are_those_of_heads(make: Make, same: b
     assert [*tables.weights] == [f"W_{kind}{end}" for kind in "QKV" for end in ends] + ["W_O"]
     if not same:
         assert tables.weights["W_K_2"].values.tolist() == [[3, 4], [3, 4]]
+
+
+def test_what_a_sentence_is_computed_from_is_no_sentence(make: Make) -> None:
+    """Words to which positions are added, before the attention that formulas compute."""
+    rows: list[list[Any]] = [["Input", "a", "b"], *GOOD[1:], [], ["X + PE", "a", "b"]]
+    rows += [[w, f"==B{n}+{n - 1}", f"==C{n}+{n}"] for n, w in ((2, "cat"), (3, "dog"))]
+    blocks = (
+        ("Scores", "==SUMPRODUCT($B{i}:$C{i},$B${j}:$C${j})", (6, 7)),
+        ("Softmax", "==EXP({c}{i}/SQRT(2))/SUMPRODUCT(EXP($B{i}:$C{i}/SQRT(2)))", (10, 11)),
+        ("Output", "==SUMPRODUCT($B{i}:$C{i},TRANSPOSE({c}$6:{c}$7))", (14, 15)),
+    )
+    for title, formula, lines in blocks:
+        rows += [[], [title, "cat", "dog"]]
+        for i in lines:
+            rows.append(["", *(formula.format(i=i, j=j, c=c) for c, j in zip("BC", (6, 7)))])
+    tables = read_tables(make({"s": rows}))
+    assert tables.sentences["s"].values.tolist() == [[2.5, 4], [5, -1.25]]
