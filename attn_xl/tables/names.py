@@ -167,9 +167,11 @@ OF_LAYERS = {
     "feed forward hidden": "Hidden", "feed-forward hidden": "Hidden",
     "ffn hidden": "Hidden", "mlp hidden": "Hidden",
     "input gate": "InputGate", "output gate": "OutputGate", "forget gate": "Forget",
+    "length": "Magnitude", "lengths": "Magnitude", "norms": "Magnitude", "vector length": "Magnitude",
+    "vector lengths": "Magnitude", "magnitudes": "Magnitude", "‖x‖": "Magnitude", "|x|": "Magnitude",
     "reset gate": "Reset", "update gate": "Update", "cell state": "Cell",
 }  # fmt: skip
-"""How else authors name the steps of a layer."""
+"""How else authors name the steps of a layer, and of similarity."""
 _TIMES = re.compile(r"(?<=\S)\s+(?:[x×·*@⋅∙]|dot|times)\s+(?=\S)|\s*[×·*@⋅∙]\s*", re.IGNORECASE)
 _TRANSPOSED = re.compile(r"\^\{?[⊤T]\}?|(?<=[A-Z])\.T\b|(?<=\b[KX])T(?=\b|[QX]\b)|(?<=\b[QX][KX])T\b")
 """Also without its mark, as a superscript reads: `QKT`, `KTQ`."""

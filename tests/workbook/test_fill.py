@@ -433,7 +433,8 @@ def test_a_frame_of_the_wrong_size_is_named(tmp_path: Path) -> None:
     made.active["B30"] = "Scores"
     made.active["B31"] = "and more"
     result = fill_file(saved(made, tmp_path / "own.xlsx"), {})
-    assert [line.partition(":")[0] for line in result.attention] == ["Sheet!B12"]
+    why = "names Scores, but no frame of 5 x 5 cells is near."
+    assert result.attention == [f"Sheet!B12: 'Scores' {why}"]
 
 
 def test_call_gives_a_step_the_author_s_own_name(tmp_path: Path, capsys: Any) -> None:
@@ -780,6 +781,7 @@ def test_whatever_convert_computes_can_be_filled(name: str, tmp_path: Path) -> N
         ("similarity", ["Dot", "Magnitude"], {"labels": False}),  # the title is not the column's label
         ("cnn", ["Convolved", "MaxPool"], {"across": True}),
         ("positions", ["Embedded", "Positions"], {"across": True}),
+        ("similarity", ["Angle", "Cosine", "Dot", "Magnitude"], {"titles": {"Magnitude": "Length"}}),
     ],
 )
 def test_frames_of_models_without_attention(
@@ -792,7 +794,8 @@ def test_frames_of_models_without_attention(
     weights = [name for name, one in graph.items() if one.role == "weight" and given]
     for n, name in enumerate(("Input", *weights, *frames)):
         values = None if name in frames else graph[name].values
-        sheet.block(2 + 9 * n, 2, name, graph[name].rows, graph[name].columns, values)
+        title = sheet.titles.get(name, name)
+        sheet.block(2 + 9 * n, 2, title, graph[name].rows, graph[name].columns, values)
     book, out = filled(saved(made, tmp_path / "own.xlsx"), options={"model": model})
     assert not book.attention
     assert sorted(frame.step for _, frame, _ in book.filling.frames) == frames

@@ -187,6 +187,7 @@ def _unnamed(made: Assigned, pages: Mapping[str, Page]) -> Iterator[tuple[Place,
     taken = [frame.place for group in made.groups for frame in (*group.given, *group.frames)]
     labels = {text for group in made.groups for text in (*group.table.rows, *group.table.columns)}
     shapes = {node.shape for graph in made.graphs for node in graph.values() if min(node.shape) > 1}
+    shapes |= {(size, 1) for shape in shapes for size in shape}
     shapes |= {shape[::-1] for shape in shapes}
     said = "\n".join(made.left)
     for name, page in pages.items():
@@ -219,6 +220,8 @@ def _asked(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str])
         told = step_told(title.text)
         guess = told if told and told not in shown else next(fitting, "STEP")
         what = f'names no step. Say which: --call "{name}={guess}"'
+        if named is None and 1 in (place.rows, place.columns):
+            continue
         if named is not None:
             computed = any(named[0] in graph for graph in made.graphs)
             why = "has another place" if computed else "the model does not compute"
@@ -447,11 +450,11 @@ def _assign(
         named.add((n, title.step))
         listed = title.place is None and pages[title.sheet].lists(title.row, title.column)
         if title.step not in known and not listed and (title.step in SPELLINGS or title.step in graph):
-            why = (
-                "but no frame for it is near"
-                if title.step in graph
-                else "which the model does not compute"
-            )
+            why = "which the model does not compute"
+            if title.step in graph:
+                shape = graph[title.step].shape
+                rows, columns = shape[::-1] if group.words_in == "columns" else shape
+                why = f"but no frame of {rows} x {columns} cells is near"
             made.left.append(f"{title.where}: {title.text!r} names {title.step}, {why}.")
 
 
@@ -514,9 +517,10 @@ OTHERWISE = {
     steps.SOFTMAX.symbol: steps.SHARES.symbol,
     steps.SCORES.symbol: steps.DOT.symbol,
     steps.PROBABILITIES.symbol: steps.SOFTMAX.symbol,
+    steps.NORM.symbol: steps.MAGNITUDE.symbol,
 }
 """What a title names in a model without the step: attention weights that no softmax makes, dot
-products for a cosine, attention weights for probabilities."""
+products for a cosine, attention weights for probabilities, the length of vectors for a norm."""
 
 
 def _as_computed(title: Title, graphs: Sequence[Graph]) -> Title:
