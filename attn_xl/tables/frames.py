@@ -284,10 +284,20 @@ def titles_of(sheet: DrawnSheet, called: Mapping[str, str]) -> Iterator[Title]:
             continue
         if value.strip().casefold() in CORNERS or value.strip() in LABELS:
             continue
+        if _counts(sheet, row, column):
+            continue
         named = step_called(value, called)
         if named is not None:
             last = ends.get((row, column), column)
             yield Title(sheet.name, row, column, last, clean(value), *named)
+
+
+def _counts(sheet: DrawnSheet, row: int, column: int) -> bool:
+    """Whether a text is one of `w1`, `w2`, `w3`, ... beside each other: words rather than weights."""
+    found = re.fullmatch(r"([a-z]+_?)(\d+)", str(sheet.values.get((row, column), "")).strip())
+    others = {f"{found[1]}{int(found[2]) + n}" for n in (-1, 1)} if found else set()
+    near = ((row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1))
+    return any(str(sheet.values.get(cell, "")).strip() in others for cell in near)
 
 
 def step_called(text: str, called: Mapping[str, str]) -> tuple[str, bool] | None:
@@ -337,6 +347,7 @@ def is_label(cells: Page, title: Title, row: int, column: int, rows: int, column
         return columns > 1 or cells.texts(title.row - 1, column - 1, 1, 2) > 0
     if left and above and (title.row, title.column) == (row - up, column - aside):  # the corner
         near = [(title.row - n, title.column + m) for n in (1, 2) for m in (0, 1)]
+        near = [cell for cell in near if not _counts(cells.sheet, *cell)]
         return any(step_named(str(cells.sheet.values.get(cell, ""))) for cell in near)
     beside = title.column == column - aside and row <= title.row < row + rows
     return bool(left) and beside and rows > 1

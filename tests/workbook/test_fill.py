@@ -153,6 +153,20 @@ def test_any_number_of_words_even_if_they_are_spelled_like_steps(
     check(*filled(saved(made, tmp_path / "own.xlsx")), x)
 
 
+def test_counted_words_are_no_weights_beside_numbers_of_a_frame(tmp_path: Path) -> None:
+    """Titles in the corners, and a frame that is filled in its first row."""
+    made, words, x = openpyxl.Workbook(), ["w1", "w2"], X[:2, :2]
+    made.active.append(["Input", "d1", "d2"])
+    for word, row in zip(words, x.tolist()):
+        made.active.append([word, *row])
+    for n, (title, heads) in enumerate({"Scores": words, "Softmax": words, "Output": "ab"}.items()):
+        for row, line in enumerate([[title, *heads], ["w1"], ["w2"]], 5 + 4 * n):
+            for column, value in enumerate(line, 1):
+                made.active.cell(row, column, value)
+    made.active["B6"], made.active["C6"] = "=B2*B2+C2*C2", "=B2*B3+C2*C3"
+    check(*filled(saved(made, tmp_path / "own.xlsx")), x, frames=3)
+
+
 def test_formulas_are_what_a_teacher_would_type_there(tmp_path: Path) -> None:
     book, _ = filled(two_contexts(tmp_path / "own.xlsx", []))
     cells = book.filling.cells["Attention"]
@@ -1251,6 +1265,31 @@ def test_stored_values_of_formulas_that_read_blank_cells_say_nothing(tmp_path: P
     for i, j in np.ndindex(output.shape):
         assert engine.value("Attention", 42 + i, 3 + j) == pytest.approx(output[i, j], rel=1e-12)
         assert book.filling.cells["Attention"][42 + i][3 + j].value == pytest.approx(output[i, j])
+
+
+def test_a_mistake_in_a_formula_that_reads_a_filled_cell_is_said(tmp_path: Path) -> None:
+    """Its softmax runs down; what follows from it is right, and filled in with its numbers."""
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+
+    def softmax(i: int, j: int) -> str:
+        column = "CDEFG"[j]
+        return f"=EXP({column}{14 + i}/SQRT(3))/SUMPRODUCT(EXP({column}$14:{column}$18/SQRT(3)))"
+
+    def output(i: int, j: int) -> str | None:
+        column, weights = "CDE"[j], [f"${'CDEFG'[k]}{24 + i}" for k in range(5)]
+        return "=" + "+".join(f"{w}*{column}${4 + k}" for k, w in enumerate(weights)) if i else None
+
+    sheet.block(2, 2, "Input", PETS, DIMS, X)
+    sheet.block(12, 2, "Scores", PETS, PETS)
+    sheet.block(22, 2, "Softmax", PETS, PETS, softmax)
+    sheet.block(32, 2, "Output", PETS, DIMS, output)
+    book = fill_file(saved(made, tmp_path / "own.xlsx"), {})
+    (tmp_path / "out.xlsx").write_bytes(book.content)
+    verify(tmp_path / "out.xlsx")
+    (said,) = book.attention
+    assert said.startswith("Sheet!D24: =EXP(D14/SQRT(3))/SUMPRODUCT(EXP(D$14:D$18/SQRT(3))) gives ")
+    assert said.endswith(" 20 cells of Softmax differ so.")
 
 
 def test_what_reads_a_filled_cell_is_computed_anew(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ from attn_xl.text import listed
 from attn_xl.workbook.xlsx.splice import FilledCells, Now, StoredValues, filled_at, spliced
 from attn_xl.workbook.xlsx.table_columns import with_header_names
 
-from .fill import Filling, fill
+from .fill import Filling, check, fill, settle
 from .groups import assigned
 from .grow import grown
 
@@ -177,6 +177,9 @@ def fill_file(
         written = larger.with_formulas(filling.cells)
         larger.note_formulas(written, filling.values)
     _compute(drawn, written, filling.values)
+    while settle(filling):
+        _compute(drawn, written, filling.values)
+    check(filling)
     drawn = with_header_names(drawn, written)
     names = tuple(sheet.name for sheet in drawn.sheets)
     linked = any("externalLinks/" in part for part in drawn.package.parts)

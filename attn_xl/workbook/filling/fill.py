@@ -67,6 +67,7 @@ class Filling:
         closed: cells that cannot be written to, in words.
         left: what was recognized but not assigned, in words.
         values: what the author's formulas give now that read filled cells, by the name of their sheet.
+        sentences: the sentences.
     """
 
     cells: dict[str, FilledCells] = field(default_factory=dict)
@@ -76,6 +77,7 @@ class Filling:
     closed: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
     values: dict[str, StoredValues] = field(default_factory=dict)
+    sentences: list[Sentence] = field(default_factory=list)
 
     @property
     def count(self) -> int:
@@ -99,34 +101,68 @@ def fill(drawn: DrawnBook, made: Assigned, anew: bool = False) -> Filling:
     hers = _functions(drawn, made)
     for number, (group, graph) in enumerate(zip(made.groups, made.graphs)):
         sentence = Sentence(drawn, group, graph, behind, anew, hers)
-        _fill_group(sentence, filling)
+        filling.sentences.append(sentence)
         for tag in (tag for tag, own in made.labels if own == number):
             _write(filling.cells.setdefault(tag.sheet, {}), _labels(sentence, tag))
-    if (len(behind.cells) > 1 or behind.name == drawn.behind) and filling.count:
-        filling.steps = behind.name, behind.cells
+    _note_changed(drawn, filling)
+    for sentence in filling.sentences:
+        _fill_group(sentence, filling)
     _check_lost(made, filling)
-    if filling.count:
-        _note_changed(drawn, filling)
     return filling
 
 
+def settle(filling: Filling) -> bool:
+    """Fill in what follows from the author's formulas whose values have become known; returns whether
+    there were any."""
+    found = False
+    for sentence in filling.sentences:
+        if sentence.waits and sentence.read(filling.values):
+            found = True
+            _write_group(sentence, filling)
+    return found
+
+
+def check(filling: Filling) -> None:
+    """Say where the author's own cells do not hold what the paper computes; put what her sheets do not
+    show on a sheet behind them."""
+    for sentence in (one for one in filling.sentences if not one.anew):
+        for node, frame in sentence.own_frames():
+            filling.differs += _differences(sentence, node, frame)
+    behind = filling.sentences[0].behind
+    if (len(behind.cells) > 1 or behind.name == filling.sentences[0].drawn.behind) and filling.count:
+        filling.steps = behind.name, behind.cells
+
+
 def _note_changed(drawn: DrawnBook, filling: Filling) -> None:
-    """Note the author's formulas that read filled cells, or each other: a program that opens the file
-    computes them, unless their values are known."""
+    """Note the author's formulas that read cells to fill in, or each other: a program that opens the
+    file computes them, unless their values are known."""
     if drawn.references is None:
         return
+    masks = [(frame.place, blank.T if frame.turned else blank)
+             for sentence in filling.sentences for frame, blank in sentence.blanks.items()
+             if not _closed(sentence.sheets[frame.place.sheet], frame.place)]  # fmt: skip
+    labels = [
+        (name, row, [*line]) for name, rows in filling.cells.items() for row, line in rows.items()
+    ]
     changed: dict[str, np.ndarray] = {}
-    formulas = drawn.references.cells
-    for sheet in formulas.keys() | filling.cells:
-        cells = [(row, c) for row, line in filling.cells.get(sheet, {}).items() for c in line]
-        size = np.array([(1, 1), *cells, *formulas.get(sheet, {})]).max(axis=0) + 1
-        changed[sheet] = np.zeros(size, bool)
-        changed[sheet][tuple(np.array(cells, int).reshape(-1, 2).T)] = True
+    for sheet in (one.name for one in drawn.sheets):
+        ends = [(place.last_row, place.last_column) for place, _ in masks if place.sheet == sheet]
+        ends += [(row, max(columns)) for name, row, columns in labels if name == sheet]
+        ends += [*drawn.references.cells.get(sheet, ())]
+        changed[sheet] = np.zeros(np.max([(0, 0), *ends], axis=0) + 1, bool)
+    for place, blank in masks:
+        rows, columns = (
+            np.s_[place.row : place.last_row + 1],
+            np.s_[place.column : place.last_column + 1],
+        )
+        changed[place.sheet][rows, columns] |= blank
+    for name, row, filled in labels:
+        changed[name][row, filled] = True
     left = [
         (sheet, cell, areas)
-        for sheet, own in formulas.items()
+        for sheet, own in drawn.references.cells.items()
         for cell, areas in own.items()
-        if not changed[sheet][cell]
+        if sheet in changed and not changed[sheet][cell]
     ]
 
     def reads_changed(areas: Sequence[Place]) -> bool:
@@ -183,7 +219,9 @@ class Sentence:
 
     Attributes:
         frames: for each matrix its frames, that of the calculation first.
-        waiting: for each of these, which cells have no number yet, with words in rows.
+        entries: for each frame which cells are filled, and their numbers, with words in rows.
+        blanks: for each frame which cells get a formula, with words in rows.
+        waits: how many of the author's formulas in them have no value yet.
     """
 
     def __init__(
@@ -203,7 +241,10 @@ class Sentence:
         self._named: dict[Matrix, Matrix] = {}
         loops = loops_in(walk(graph.values()))
         self._in_loops = {node for loop in loops for node in loop.nodes}
-        self.waiting: dict[Frame, np.ndarray] = {}
+        self.blanks: dict[Frame, np.ndarray] = {}
+        self.entries: dict[Frame, Entered] = {}
+        self.now: Mapping[str, StoredValues] = {}
+        self.waits = 0
         self._give(self.graph[steps.INPUT.symbol], group.input)
         for name, (frame, _) in group.weights.items():
             if name in graph:
@@ -214,7 +255,11 @@ class Sentence:
         for node, several in self.frames.items():
             if node.operation is not None:  # of a given one, the frame with its numbers is first
                 several.sort(key=lambda frame: self._away(node, frame))
-        self.shown = self._numbers()
+        self._of = {frame: node for node, frames in self.frames.items() for frame in frames}
+        for node, frame in ((node, frame) for frame, node in self._of.items()):
+            if frame.place.sheet and not node.scalar and (node.operation or frame in group.frames):
+                self._look(node, frame)
+        self.shown = Recomputed({}, {})
 
     def _give(self, node: Matrix, frame: Frame) -> None:
         self.frames.setdefault(node, []).append(frame)
@@ -253,39 +298,42 @@ class Sentence:
             sum(gap(frame.place, other.place) for other in near), frame.place.row, frame.place.column
         )  # fmt: skip
 
-    def _numbers(self) -> Recomputed:
-        """The numbers of every matrix, computed from those that the author's cells hold."""
-        entered = {}
-        for node in sorted(self.frames, key=lambda node: node.order):
-            frame = self.frames[node][0]
-            if node.operation is None or not frame.place.sheet or node.scalar or self.anew:
-                continue
-            filled, numbers = values_in(self.sheets[frame.place.sheet], frame.place, frame.turned)
-            self.waiting[frame] = self._waits(frame, filled)
-            known = filled & ~self.waiting[frame]
-            values = self.sheets[frame.place.sheet].values
-            for i, j in np.argwhere(known & np.isnan(numbers)).tolist():  # from an error follow others
-                known[i, j] = values.get(frame.cell(i, j), NOT_STORED) is not NOT_STORED
-            if known.any():
-                entered[node] = Entered(known, numbers)
-        return recompute(self.graph.values(), entered)
+    def own_frames(self) -> Iterator[tuple[Matrix, Frame]]:
+        """The frames of its steps on the author's sheets, each with its matrix."""
+        for node, frames in [*self.frames.items()]:
+            yield from ((node, frame) for frame in frames if frame in self.group.frames)
 
-    def _waits(self, frame: Frame, filled: np.ndarray) -> np.ndarray:
-        """Which cells of a frame have no number yet: the blank ones, and an author's formulas that read
-        such cells of other frames, so that their stored values say nothing."""
-        waits, place, formulas = ~filled, frame.place, self.sheets[frame.place.sheet].formulas
-        open_frames = [(one.place, mask.T if one.turned else mask)
-                       for one, mask in self.waiting.items() if mask.any()]  # fmt: skip
-        for i, j in np.argwhere(filled).tolist() if open_frames else ():
-            cell = frame.cell(i, j)
-            read = references(formulas[cell], cell) if cell in formulas else ()
-            for sheet, (top, left, bottom, right) in read:
-                for there, mask in open_frames:
-                    rows = slice(max(top - there.row, 0), max(bottom - there.row + 1, 0))
-                    columns = slice(max(left - there.column, 0), max(right - there.column + 1, 0))
-                    same = (sheet or place.sheet) == there.sheet
-                    waits[i, j] |= same and bool(mask[rows, columns].any())
-        return waits
+    def _look(self, node: Matrix, frame: Frame) -> None:
+        """Note which cells of a frame are filled, and their numbers."""
+        if self.anew:
+            self.blanks[frame] = np.ones(node.shape, bool)
+            return
+        filled, numbers = values_in(self.sheets[frame.place.sheet], frame.place, frame.turned)
+        self.entries[frame], self.blanks[frame] = Entered(filled, numbers), ~filled
+
+    def read(self, now: Mapping[str, StoredValues]) -> bool:
+        """Compute every matrix from the numbers that the author's cells hold; `now` has her formulas
+        that read cells to fill in, with their values, None while they are not known. Returns whether
+        more of these are known than before."""
+        entered, before, self.waits = dict[Matrix, Entered](), self.waits, 0
+        self.now = now
+        for frame, one in self.entries.items():
+            sheet, own = self.sheets[frame.place.sheet], now.get(frame.place.sheet, {})
+            known = one.cells & ~np.isnan(one.numbers)
+            for i, j in np.argwhere(one.cells).tolist() if own or not known.all() else ():
+                cell = frame.cell(i, j)
+                if cell in own:
+                    value = own[cell]
+                    one.numbers[i, j] = value if is_number(value) else np.nan
+                    self.waits += value is None
+                    known[i, j] = True  # what follows from one without a value has none
+                elif not known[i, j]:  # nor has what follows from an error
+                    known[i, j] = sheet.values.get(cell, NOT_STORED) is not NOT_STORED
+            node = self._of[frame]
+            if frame is self.frames[node][0] and node.operation is not None and known.any():
+                entered[node] = Entered(known, one.numbers)
+        self.shown = recompute(self.graph.values(), entered)
+        return self.waits < before
 
     @cached_property
     def _errors(self) -> dict[str, np.ndarray]:
@@ -305,14 +353,6 @@ class Sentence:
             for name, (top, left, bottom, right) in references(sheet.formulas[cell], cell)
             if (name or sheet.name) in self._errors
         )
-
-    def blank(self, frame: Frame) -> np.ndarray:
-        """Which cells of a frame get a formula, with words in rows."""
-        if self.anew:
-            place = frame.place
-            shape = (place.columns, place.rows) if frame.turned else (place.rows, place.columns)
-            return np.ones(shape, bool)
-        return ~values_in(self.sheets[frame.place.sheet], frame.place, frame.turned)[0]
 
     # Formulas
 
@@ -514,21 +554,20 @@ def _write(cells: FilledCells, rows: Iterable[tuple[int, Mapping[int, Filled]]])
 
 
 def _fill_group(sentence: Sentence, filling: Filling) -> None:
-    for node, frames in list(sentence.frames.items()):
-        for frame in frames:
-            if not frame.place.sheet or frame not in sentence.group.frames:
-                continue
-            sheet = sentence.sheets[frame.place.sheet]
-            blank = sentence.blank(frame)
-            cells = filling.cells.setdefault(sheet.name, {})
-            closed = _closed(sheet, frame.place) if blank.any() else ""
-            if closed:
-                filling.closed.append(f"{frame.where}: {frame.step} is not filled in: {closed}.")
-            else:
-                _write(cells, sentence.formulas(node, frame, blank))
-            filling.frames.append((sentence.group, frame, 0 if closed else int(blank.sum())))
-            if not sentence.anew:
-                filling.differs += _differences(sentence, node, frame, sheet)
+    sentence.read(filling.values)
+    for _, frame in sentence.own_frames():
+        blank, closed = sentence.blanks[frame], ""
+        if blank.any() and (closed := _closed(sentence.sheets[frame.place.sheet], frame.place)):
+            filling.closed.append(f"{frame.where}: {frame.step} is not filled in: {closed}.")
+            sentence.blanks[frame] = np.zeros_like(blank)
+        filling.frames.append((sentence.group, frame, int(sentence.blanks[frame].sum())))
+    _write_group(sentence, filling)
+
+
+def _write_group(sentence: Sentence, filling: Filling) -> None:
+    for node, frame in sentence.own_frames():
+        cells = filling.cells.setdefault(frame.place.sheet, {})
+        _write(cells, sentence.formulas(node, frame, sentence.blanks[frame]))
 
 
 def _labels(sentence: Sentence, tag: Title) -> Iterator[tuple[int, dict[int, Filled]]]:
@@ -579,10 +618,11 @@ def _closed(sheet: DrawnSheet, place: Place) -> str:
     return ""
 
 
-def _differences(sentence: Sentence, node: Matrix, frame: Frame, sheet: DrawnSheet) -> Iterator[str]:
+def _differences(sentence: Sentence, node: Matrix, frame: Frame) -> Iterator[str]:
     """Where an author's own cells do not hold what the paper computes from the cells that they read."""
-    filled, numbers = values_in(sheet, frame.place, frame.turned)
-    filled &= node.operation is not None  # what is given is the author's
+    sheet = sentence.sheets[frame.place.sheet]
+    entered, now = sentence.entries[frame], sentence.now.get(sheet.name, {})
+    filled, numbers = entered.cells & (node.operation is not None), entered.numbers  # given: hers
     expected = sentence.shown.expected[node]
     typed, other = [], []
     for i, j in np.argwhere(filled).tolist():
@@ -590,11 +630,9 @@ def _differences(sentence: Sentence, node: Matrix, frame: Frame, sheet: DrawnShe
         if cell not in sheet.formulas:
             typed.append((cell, i, j))
             continue
-        if frame in sentence.waiting and sentence.waiting[frame][i, j]:
-            continue  # it has not been computed from what it reads
         own, ours = numbers[i, j], expected[i, j]
         agrees = not np.isfinite(own) or abs(own - ours) <= AGREES * max(1.0, abs(ours))
-        if not agrees or sentence.fails(sheet, cell):
+        if not agrees or (cell not in now and sentence.fails(sheet, cell)):
             other.append((cell, i, j))
     for cells, more in ((other, "differ so"), (typed, "are typed")):
         if not cells:

@@ -88,8 +88,9 @@ class FilledRow(ChainMap[int, Filled]):
     """What the cells of a row get, by column from 1; behind the first of its `maps` may be runs."""
 
     def add(self, cells: Mapping[int, Filled]) -> None:
-        """Add cells, which are read and not changed."""
-        self.maps.insert(1, cells)  # type: ignore[arg-type]
+        """Add cells, which are read and not changed, in place of the same ones if they are there."""
+        others = [one for one in self.maps[1:] if one.keys() != cells.keys()]
+        self.maps[1:] = [cells, *others]  # type: ignore[list-item]
 
     def singly(self) -> dict[int, Filled]:
         """All cells, none of them in a run."""
