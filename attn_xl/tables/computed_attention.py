@@ -31,6 +31,7 @@ from .computed import (
     named,
 )
 from .labels import Table
+from .names import weight_label
 from .roles import Found, Reading
 
 MOST_TABLES, MOST_UNREAD = 500, 60
@@ -206,7 +207,7 @@ class _Search:
         of another one that has typed words, more heads or more numbers, or their weights its words."""
         kept: list[AttentionFound] = []
         words, weights, steps = set[int](), set[int](), list[Place]()
-        for one in sorted(found, key=_chance):
+        for one in sorted((one for one in found if not _misnamed(one)), key=_chance):
             ends = [end for end in (one.words, one.memory) if end]
             own = {id(w.found) for w, _ in one.weights.values()}
             computed, sheet = one.words.found.computed, one.words.sheet
@@ -430,6 +431,12 @@ def _given(products: Products) -> Iterator[AttentionFound]:
             one.weights["A"] = a, f"{named(at[0])} holds its product with {v.where or 'the words'}"
             yield one
             return
+
+
+def _misnamed(one: AttentionFound) -> bool:
+    """Whether titles say the contrary: that its words are weights, and its weights the input."""
+    words = any(weight_label(text) for text, _ in one.words.found.names[:1])
+    return words and any(weights.found.input_title for weights, _ in one.weights.values())
 
 
 def _chance(one: AttentionFound) -> tuple[bool, int, int]:

@@ -219,18 +219,23 @@ def inputs_like(
 ) -> list[Found]:
     """Other tables of a sheet that are sentences too: titled as inputs and with the dimensions of those
     that were found; `is_part` tells of which these are computed."""
-    dims = {f.table.columns for f in found if f.use == "sentence" and f.table and all(f.table.labelled)}
-    return [
-        replace(f, use="sentence", why=f"it is titled {f.input_title!r} and has the same dimensions")
-        if f.table
-        and not f.computed
-        and all(f.table.labelled)
-        and f.table.columns in dims
-        and f.input_title
-        and not is_part(f)
-        else f
-        for f in others
-    ]
+    dims = {
+        (f.words_in, f.table.rows if f.words_in == "columns" else f.table.columns): f
+        for f in found
+        if f.use == "sentence" and f.table and all(f.table.labelled)
+    }
+
+    def read(f: Found) -> Found:
+        if f.table is None or f.computed or not (all(f.table.labelled) and f.input_title) or is_part(f):
+            return f
+        like = dims.get(("rows", f.table.columns)) or dims.get(("columns", f.table.rows))
+        if like is None:
+            return f
+        why = f"it is titled {f.input_title!r} and has the same dimensions"
+        f = replace(f, use="sentence", why=why, words_in=like.words_in, turned=like.turned)
+        return replace(f, certain=like.certain, why_words=f"like {like.range}")
+
+    return [read(f) for f in others]
 
 
 def fits(f: Found, weights: Mapping[str, Found]) -> bool:

@@ -566,3 +566,38 @@ def test_what_a_sentence_is_computed_from_is_no_sentence(make: Make) -> None:
             rows.append(["", *(formula.format(i=i, j=j, c=c) for c, j in zip("BC", (6, 7)))])
     tables = read_tables(make({"s": rows}))
     assert tables.sentences["s"].values.tolist() == [[2.5, 4], [5, -1.25]]
+
+
+def test_titles_are_believed_where_formulas_that_err_fit_other_tables_as_well(make: Make) -> None:
+    """A softmax that runs down: W_Q, W_K and W_V could be words, which the input multiplies."""
+    given = {
+        "W_Q": [[-1, -1, -1], [0, 0, -2]],
+        "W_K": [[2, 0, 1], [-2, 1, 0]],
+        "W_V": [[-1, 1, -1], [-2, 1, 2]],
+        "Input": [[3, 3], [0, 1], [1, 2], [3, 0], [1, 0]],
+    }
+    rows: list[list[Any]] = []
+    for name, values in given.items():
+        rows += [[name], *(["", *row] for row in values), []]
+    first = {"Q": 2, "K": 6, "V": 10}  # rows of the weights; the input stands in rows 14 to 18
+    for name, top in first.items():
+        cells = [[f"==$B{i}*{c}{top}+$C{i}*{c}{top + 1}" for c in "BCD"] for i in range(14, 19)]
+        rows += [[name], *(["", *row] for row in cells), []]
+    score = "==(" + "+".join(f"${c}{{q}}*${c}${{k}}" for c in "BCD") + ")/SQRT(3)"
+    softmax = "==EXP({c}{i})/(" + "+".join(f"EXP({{c}}${n})" for n in range(42, 47)) + ")"
+    output = "==" + "+".join(f"${w}{{i}}*{{c}}${35 + n}" for n, w in enumerate("BCDEF"))
+    rows += [
+        ["Scaled"],
+        *(["", *(score.format(q=q, k=k) for k in range(28, 33))] for q in range(21, 26)),
+    ]
+    rows += [
+        [],
+        ["Softmax"],
+        *(["", *(softmax.format(c=c, i=i) for c in "BCDEF")] for i in range(42, 47)),
+    ]
+    rows += [[], ["Output"], *(["", *(output.format(c=c, i=i) for c in "BCD")] for i in range(49, 54))]
+    tables = read_tables(make({"s": rows}))
+    assert tables.sentences["s"].values.tolist() == given["Input"]
+    assert {name: one.values.tolist() for name, one in tables.weights.items()} == {
+        name: given[name] for name in ("W_Q", "W_K", "W_V")
+    }

@@ -882,6 +882,18 @@ def test_convert_loses_no_sentence_of_such_a_sheet(
     assert [table.rows for table in tables.sentences.values()] == [PETS, DESK]
 
 
+def test_convert_takes_an_input_in_columns_whose_formulas_err(tmp_path: Path) -> None:
+    """It is titled, and has the dimensions of another one, whose attention they compute."""
+    (tmp_path / "own.xlsx").write_bytes(
+        fill_file(two_contexts(tmp_path / "own.xlsx", [], across=True), {}).content
+    )
+    made = openpyxl.load_workbook(tmp_path / "own.xlsx")
+    softmax = next(c for row in made.active.iter_rows() for c in row if "EXP(K" in str(c.value))
+    softmax.value = 0.5
+    tables = attn_xl.read_tables(saved(made, tmp_path / "own.xlsx"))
+    assert [one.values.tolist() for one in tables.sentences.values()] == [X.tolist(), Y.tolist()]
+
+
 def test_inspect_lists_the_frames_without_writing(tmp_path: Path, capsys: Any) -> None:
     main_ok(["inspect", str(two_contexts(tmp_path / "own.xlsx", ["Scores"]))])
     out = capsys.readouterr().out
