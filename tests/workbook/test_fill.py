@@ -1156,12 +1156,13 @@ def test_sentences_over_frames_tell_of_steps(text: str, step: str) -> None:
     assert step_told(text) == step
 
 
+@pytest.mark.parametrize("borders", [True, False])
 def test_a_sentence_is_a_title_only_over_a_blank_frame_of_a_step_that_no_title_names(
-    tmp_path: Path,
+    borders: bool, tmp_path: Path
 ) -> None:
     """W_U, which attention does not use, is said."""
     made = openpyxl.Workbook()
-    sheet = AuthorSheet(made.active)
+    sheet = AuthorSheet(made.active, borders=borders)
     sheet.block(2, 2, "Input", PETS, DIMS, X)
     sheet.block(2, 8, "W_U", DIMS, PETS, X.T)
     texts = (

@@ -14,6 +14,7 @@ from attn_xl.errors import InputError
 from attn_xl.graph.graph import Graph
 from attn_xl.models import steps
 from attn_xl.spreadsheets.addresses import Place, address, quoted
+from attn_xl.spreadsheets.boxes import Box
 from attn_xl.spreadsheets.drawn import DrawnBook
 from attn_xl.spreadsheets.numerals import is_number, numeral
 from attn_xl.tables.frames import (
@@ -191,7 +192,7 @@ def _unnamed(made: Assigned, pages: Mapping[str, Page]) -> Iterator[tuple[Place,
     shapes |= {shape[::-1] for shape in shapes}
     said = "\n".join(made.left)
     for name, page in pages.items():
-        for row, column, rows, columns in page.blanks:
+        for row, column, rows, columns in dict.fromkeys((*page.blanks, *_between(page, made.groups))):
             place = Place(name, row, column, rows, columns)
             if (rows, columns) not in shapes or _meets_one(place, taken):
                 continue
@@ -203,6 +204,22 @@ def _unnamed(made: Assigned, pages: Mapping[str, Page]) -> Iterator[tuple[Place,
             cell, text = next((one for one in told if one[1] not in labels), ((0, 0), ""))
             if text and repr(text) not in said:
                 yield place, Title(name, *cell, cell[1], text, "")
+
+
+def _between(page: Page, groups: Sequence[Group]) -> Iterator[Box]:
+    """The blank rectangles between words or dimensions of a sentence, with borders or without."""
+    for group in groups:
+        sides = group.table.rows, group.table.columns
+        for (row, column), text in page.sheet.values.items():
+            for left, above in every(sides, sides):
+                box = row, column + 1, len(left), len(above)
+                if (
+                    text == left[0]
+                    and page.labels(row, column, len(left), 1) == left
+                    and page.labels(row - 1, column + 1, 1, len(above)) == above
+                    and not (page.texts(*box) or page.filled(*box))
+                ):
+                    yield box
 
 
 def _asked(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str]) -> Iterator[str]:
