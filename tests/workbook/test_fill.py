@@ -1305,6 +1305,27 @@ def test_a_mistake_in_a_formula_that_reads_a_filled_cell_is_said(tmp_path: Path)
     assert said.endswith(" 20 cells of Softmax differ so.")
 
 
+def test_what_follows_from_her_formulas_on_the_sheet_behind_has_its_numbers(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+
+    def softmax(i: int, j: int) -> str:
+        row = [f"EXP({column}{14 + i})" for column in "CDEFG"]
+        return f"={row[j]}/({'+'.join(row)})"
+
+    sheet.block(2, 2, "Input", PETS, DIMS, X)
+    for n, kind in enumerate("QKVO"):
+        sheet.block(2, 12 + 6 * n, f"W_{kind}", DIMS, DIMS, numbers(DIMS, 3, n) / 4)
+    sheet.block(12, 2, "Scaled", PETS, PETS)
+    sheet.block(22, 2, "Softmax", PETS, PETS, softmax)
+    sheet.block(32, 2, "Output", PETS, DIMS)
+    book = fill_file(saved(made, tmp_path / "own.xlsx"), {"heads": 1})
+    (tmp_path / "out.xlsx").write_bytes(book.content)
+    verify(tmp_path / "out.xlsx")
+    assert book.filling.steps
+    assert not book.attention
+
+
 def test_what_reads_a_filled_cell_is_computed_anew(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     sheet = AuthorSheet(made.active)

@@ -119,6 +119,9 @@ def settle(filling: Filling) -> bool:
         if sentence.waits and sentence.read(filling.values):
             found = True
             _write_group(sentence, filling)
+            for node, frame in sentence.frames_behind():
+                everywhere = np.ones(node.shape, bool)
+                _write(sentence.behind.cells, sentence.formulas(node, frame, everywhere))
     return found
 
 
@@ -303,6 +306,12 @@ class Sentence:
         for node, frames in [*self.frames.items()]:
             yield from ((node, frame) for frame in frames if frame in self.group.frames)
 
+    def frames_behind(self) -> Iterator[tuple[Matrix, Frame]]:
+        """The frames on the sheet of steps, each with its matrix."""
+        for node, (frame, *_) in [*self.frames.items()]:
+            if frame.place.sheet == self.behind.name:
+                yield node, frame
+
     def _look(self, node: Matrix, frame: Frame) -> None:
         """Note which cells of a frame are filled, and their numbers."""
         if self.anew:
@@ -333,6 +342,8 @@ class Sentence:
             if frame is self.frames[node][0] and node.operation is not None and known.any():
                 entered[node] = Entered(known, one.numbers)
         self.shown = recompute(self.graph.values(), entered)
+        for node, named in self._named.items():
+            self.shown.shown[named] = self.shown.shown.get(node, node.values)
         return self.waits < before
 
     @cached_property
