@@ -4,7 +4,7 @@ matrices of attention, whether they are blank, partly filled or complete."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
@@ -23,7 +23,7 @@ from attn_xl.spreadsheets.sums import sums_in
 from attn_xl.text import clean
 
 from .labels import Table
-from .names import SPELLINGS, says_across, step_named, undecorated, weight_label
+from .names import SPELLINGS, says_across, spoken_of, step_named, undecorated, weight_label
 from .roles import BY_DEFAULT, WordsIn, to_turn, words_of
 
 ARROWS = frozenset("↓→↑←⇒⇓|—-–/=+×·*")
@@ -33,6 +33,10 @@ ENOUGH = 2
 """Evidence that a frame needs."""
 WIDEST = 5
 """Columns between a title and the numbers beside it, at most."""
+LONGEST = 12
+"""Steps in a list with one row or column each, at most."""
+NAMED = 4
+"""The evidence of a text that names a word."""
 OUTRIGHT = 1000
 """The evidence of a tag or a defined name."""
 BESIDE = 10
@@ -304,10 +308,9 @@ def step_called(text: str, called: Mapping[str, str]) -> tuple[str, bool] | None
     """The step that a title names by an author's own name or by ours, which may have its place in the
     model: `Enc1.Norm_2`; and whether it names its transpose."""
     name = undecorated(text).partition("=")[0].strip()
-    for spelled in (name, re.sub(r"\s*\([^()]*\)$|\s[hc](?:_?t)?$", "", name)) if name else ():
+    for spelled in (name, re.sub(r"\s*\([^()]*\)$", "", name)) if name else ():
         if own := called.get(spelled.casefold()):
-            applied = own == "Hidden" and re.search(r"\((?:relu|[gs]elu|silu|swish)\b", name.casefold())
-            return "Activated" if applied else own, False
+            return own, False
     name = re.sub(r"(?<=[a-z])\s(?=\d{1,2}$)", "_", name)
     layer, number = re.match(r"(?:[A-Za-z]{2,}\d*\.(?=\S))*", name), re.search(r"(?:_\d+)*$", name)
     base = name[layer.end() : number.start()] if layer and number else ""
@@ -344,13 +347,18 @@ def is_label(cells: Page, title: Title, row: int, column: int, rows: int, column
     """Whether a text is one of the labels of a rectangle: a word that is spelled like a step."""
     (left, aside), (above, up) = labels_of(cells, Place("", row, column, rows, columns))
     if above and title.row == row - up and column <= title.column < column + columns:
-        return columns > 1 or cells.texts(title.row - 1, column - 1, 1, 2) > 0
+        return columns > 1 or _below_title(cells, title, (1,), (-1, 0))
     if left and above and (title.row, title.column) == (row - up, column - aside):  # the corner
-        near = [(title.row - n, title.column + m) for n in (1, 2) for m in (0, 1)]
-        near = [cell for cell in near if not _counts(cells.sheet, *cell)]
-        return any(step_named(str(cells.sheet.values.get(cell, ""))) for cell in near)
+        return _below_title(cells, title, (1, 2), (0, 1))
     beside = title.column == column - aside and row <= title.row < row + rows
     return bool(left) and beside and rows > 1
+
+
+def _below_title(cells: Page, title: Title, up: Iterable[int], across: Iterable[int]) -> bool:
+    """Whether a text that names a step stands in some cells above a title."""
+    near = [(title.row - n, title.column + m) for n, m in product(up, across)]
+    near = [cell for cell in near if not _counts(cells.sheet, *cell)]
+    return any(step_named(str(cells.sheet.values.get(cell, ""))) for cell in near)
 
 
 def tables_given(
@@ -371,7 +379,9 @@ def tables_given(
             if title.place is None and any(not headed or t.last_column < block[1] - 1 for t in others):
                 continue
             alone = title.step == "Input" and not title.place and _is_vector(sheet, cells, block)
-            if away < BESIDE and not alone and cells.filled(*block) == block[2] * block[3]:
+            beyond = block[0], title.last_column + 1, block[2], WIDEST
+            last = _given(title.step) and not cells.filled(*beyond)
+            if (away < BESIDE or last) and not alone and cells.filled(*block) == block[2] * block[3]:
                 pairs.append((away, title.row, title.column, title, block))
     taken: set[tuple[int, int, int, int]] = set()
     for _, _, _, title, block in sorted(pairs, key=lambda pair: pair[:3]):
@@ -449,6 +459,18 @@ def labels_of(cells: Page, place: Place) -> tuple[tuple[tuple[str, ...], int], .
     return left, above
 
 
+def _listed(cells: Page, labels: Sequence[str], place: Place, step: tuple[int, int]) -> bool:
+    """Whether labels stand left of, or above, the columns or rows of a list of steps that a place of a
+    single line is in."""
+    for away in range(2, LONGEST + 1):
+        line = shifted(place, -away * step[0], -away * step[1])
+        if line.row < 1 or line.column < 1:
+            return False
+        if cells.texts(*box(line)):
+            return cells.labels(*box(line)) == tuple(labels)
+    return False
+
+
 def direction(
     cells: Page,
     table: Table,
@@ -465,7 +487,12 @@ def direction(
         return found, why
     place = Place(table.sheet, table.row, table.column, *table.shape)
     near = [title for title in titles if title.step in ("Scores", "Scaled", "Softmax", "Output")]
-    rows, columns = (_fit(cells, near, table, across, place) for across in (False, True))
+    told = {*map(spoken_of, cells.contents)}
+    named = [any(text.casefold() in told for text in side) for side in (table.rows, table.columns)]
+    rows, columns = (
+        _fit(cells, near, table, across, place, any(named)) + NAMED * named[across]
+        for across in (False, True)
+    )
     if abs(rows - columns) > 1:
         direct: WordsIn = "columns" if columns > rows else "rows"
         return direct, "the other frames fit that best"
@@ -474,13 +501,17 @@ def direction(
     return found, why
 
 
-def _fit(cells: Page, titles: Sequence[Title], table: Table, across: bool, taken: Place) -> float:
-    """The evidence for the frames of a sentence whose words are in the rows of its input, or across."""
+def _fit(
+    cells: Page, titles: Sequence[Title], table: Table, across: bool, taken: Place, alone: bool
+) -> float:
+    """The evidence for the frames of a sentence whose words are in the rows of its input, or across;
+    or for those of a word `alone`."""
     words, dims = (table.columns, table.rows) if across else (table.rows, table.columns)
     score = 0.0
     for title in titles:
         wide = [words, dims] if title.step == "Softmax" else [dims if title.step == "Output" else words]
-        found = (candidates(cells, title, Shape(words, one), across, [taken])[:1] for one in wide)
+        forms = (Shape(rows, one) for rows in (words, words[:1])[: 1 + alone] for one in wide)
+        found = (candidates(cells, title, form, across, [taken])[:1] for form in forms)
         score += max((one[0].score for one in found if one), default=0.0)
     return score
 
@@ -605,6 +636,10 @@ def evidence(
     row, column, rows, columns = place.row, place.column, place.rows, place.columns
     score, signs, agrees = 0.0, [], False
     (left, aside), (above, up) = labels_of(cells, place)
+    if columns == 1 < rows and not left and _listed(cells, form.rows, place, (0, 1)):
+        left = form.rows
+    if rows == 1 < columns and not above and _listed(cells, form.columns, place, (1, 0)):
+        above = form.columns
     own_title = (title.row, title.column) if title is not None else None
     if own_title == (row - up, column):
         above = ()
@@ -612,7 +647,7 @@ def evidence(
         left = ()
     top, bottom = (row - 1, column, 1, columns), (row + rows, column, 1, columns)
     before, after = (row, column - 1, rows, 1), (row, column + columns, rows, 1)
-    sides = top, bottom, before, after
+    sides: tuple[Box, ...] = (top, bottom, before, after)
     whole = cells.framed(*box(place)) == rows * columns
     for labels, own, ends in (
         (left, form.rows, (((row - 1, column - 1), top), ((row + rows, column - 1), bottom))),
@@ -629,7 +664,7 @@ def evidence(
                 and not cells.heads_sum(*end)
                 and not (whole and not cells.framed(*side))
             )
-            if same or not any(cells.texts(*end, 1, 1) for end in more):
+            if same > (len(own) == 1) or not any(cells.texts(*end, 1, 1) for end in more):
                 score += 4 if same else 1.5
                 agrees |= same
                 signs.append("labels")
@@ -650,11 +685,17 @@ def evidence(
     if whole:
         free = sum(not cells.framed(*side) for side in sides)
         score += 3 if free == 4 else 0.5 * free
-        signs += ["borders"] if free == 4 else []
+        signs += ["borders"] if free == 4 or (free and 1 in (rows, columns)) else []
+    elif not rows == columns == 1 and cells.framed(*box(place)):
+        score -= 2  # across the edge of a frame
     inside = cells.filled(*box(place)) + cells.summed(*box(place))
     if inside:
         score += 1 if inside < rows * columns else 2
         signs.append("numbers")
+    if columns == 1 < rows and own_title == (row - 1, column):
+        sides = top, bottom  # the steps of a list stand beside each other
+    elif rows == 1 < columns and title and (title.row, title.last_column) == (row, column - 1):
+        sides = before, after
     score -= 2 * sum(bool(inside and cells.filled(*side)) for side in sides)
     return score, agrees, tuple(dict.fromkeys(signs))
 

@@ -127,10 +127,10 @@ SPELLINGS = {
     "dotproducts dotproduct dotproductsimilarity innerproducts innerproduct matmul1 eij "
     "alignmentscores energy energies compatibility unnormalizedattention unnormalizedweights",
     "Scaled": "scaled scale scaling ss",
-    "Masked": "masked maskedscores",
+    "Masked": "masked maskedscores maskedattentionscores",
     "Mask": "mask attentionmask causalmask",
     "Softmax": "softmax attention attentionweights attentionweight attentionmatrix "
-    "attentionweightmatrix attentionprobabilities weights a softmaxweights normalizedweights "
+    "attentionweightmatrix attentionprobabilities weights weight a softmaxweights normalizedweights "
     "normalizedscores normalizedattention normalizedattentionscores attentionpattern attentionmap "
     "attentiondistribution softmaxoutput softmaxscores alpha α αij aij",
     "Softmax.Maximum": "maximum max rowmaximum rowmax maxima",
@@ -140,7 +140,7 @@ SPELLINGS = {
     "sumofexponentials sumofexponents",
     "Output": "output outputs outputz z context contextvector contextvectors attentionoutput result "
     "attentionweightedfeatures attentionvalues weightedv headoutput attentionheadoutput finaloutput "
-    "multiheadoutput attentionresult",
+    "multiheadoutput attentionresult multiheadattention",
     "Concat": "concat concatenate concatenated concatenatedheads concatenation concatenatedoutputs",
     "Positions": "positionalencoding positionalencodings positionencoding positionalembedding "
     "positionalembeddings pe",
@@ -148,30 +148,32 @@ SPELLINGS = {
     "d_k": "dk d_k keydims keydimensions",
 }
 """The spellings of each step, without spaces and in lower case."""
-BY_SPELLING = {
-    unicodedata.normalize("NFKC", spelling).lower(): step
-    for step, spellings in SPELLINGS.items()
-    for spelling in spellings.split()
-}
-NO_STEPS = ("a", "s", "ss", "weights")
+NO_STEPS = ("a", "s", "ss", "weights", "weight")
 """Titles of tables that may be something else."""
 OF_LAYERS = {
-    "add": "Sum", "residual": "Sum", "skip": "Sum", "skip connection": "Sum",
-    "residual connection": "Sum", "layer norm": "Norm", "layernorm": "Norm", "add & norm": "Norm",
-    "add and norm": "Norm", "layer normalization": "Norm", "normalized": "Norm",
-    "feed forward": "FeedForward", "feed-forward": "FeedForward", "ffn": "FeedForward",
-    "feed forward network": "FeedForward", "feed-forward network": "FeedForward",
-    "ffn output": "FeedForward", "mlp": "FeedForward", "mlp output": "FeedForward",
-    "relu": "Activated", "gelu": "Activated", "activation": "Activated",
-    "hidden layer": "Hidden", "hidden state": "Hidden", "hidden states": "Hidden",
-    "feed forward hidden": "Hidden", "feed-forward hidden": "Hidden",
-    "ffn hidden": "Hidden", "mlp hidden": "Hidden",
-    "input gate": "InputGate", "output gate": "OutputGate", "forget gate": "Forget",
-    "length": "Magnitude", "lengths": "Magnitude", "norms": "Magnitude", "vector length": "Magnitude",
-    "vector lengths": "Magnitude", "magnitudes": "Magnitude", "‖x‖": "Magnitude", "|x|": "Magnitude",
-    "reset gate": "Reset", "update gate": "Update", "cell state": "Cell",
-}  # fmt: skip
-"""How else authors name the steps of a layer, and of similarity."""
+    "Sum": "add residual residualadd skip skipconnection residualconnection",
+    "Norm": "layernorm layernormalization add&norm addandnorm addnorm add+norm addlayernorm normalized",
+    "FeedForward": "feedforward feedforwardnetwork ffn mlp",
+    "Hidden": "hiddenlayer hiddenstate hiddenstates feedforwardhidden feedforwardhiddenlayer ffnhidden "
+    "mlphidden ht",
+    "Activated": "relu gelu activation",
+    "InputGate": "inputgate i_t",
+    "Forget": "forgetgate ft",
+    "OutputGate": "outputgate o_t",
+    "Candidate": "candidate candidatecellstate candidatecell cellcandidate",
+    "Cell": "cellstate cellstates ct",
+    "Reset": "resetgate rt",
+    "Update": "updategate zt",
+    "New": "candidatestate candidatehiddenstate newstate candidateactivation",
+    "Magnitude": "length lengths norms vectorlength vectorlengths magnitudes ‖x‖ |x|",
+}
+"""Those of the steps of a layer, of a recurrent network and of similarity."""
+BY_SPELLING = {
+    unicodedata.normalize("NFKC", spelling).lower(): step
+    for step, spellings in {**SPELLINGS, **OF_LAYERS}.items()
+    for spelling in spellings.split()
+}
+_APPLIED = re.compile(r"\b(?:relu|[gs]elu|silu|swish)\b", re.IGNORECASE)
 _TIMES = re.compile(r"(?<=\S)\s+(?:[x×·*@⋅∙]|dot|times)\s+(?=\S)|\s*[×·*@⋅∙]\s*", re.IGNORECASE)
 _TRANSPOSED = re.compile(r"\^\{?[⊤T]\}?|(?<=[A-Z])\.T\b|(?<=\b[KX])T(?=\b|[QX]\b)|(?<=\b[QX][KX])T\b")
 """Also without its mark, as a superscript reads: `QKT`, `KTQ`."""
@@ -232,15 +234,20 @@ _COUNT = re.compile(
 _HEAD_FIRST = re.compile(r"^head\s*(\d+)\s*[.:,–-]?\s+(?=\S)(.*)", re.IGNORECASE)
 _EXPLAINED = re.compile(r":\s|\n|\s[–—-]\s")
 """What parts a name from its explanation: `Output: the new vectors`."""
-_ASIDE = re.compile(r"\([^()]*\)$|^(?:raw|self|cross)[\s-]+|\s+(?:matrix|matrices)$", re.IGNORECASE)
+_ASIDE = re.compile(
+    r"\([^()]*\)$|^(?:raw|self|cross)[\s-]+|(?<!weight)\s+(?:matrix|matrices)$", re.IGNORECASE
+)
 _FURTHER = re.compile(
     r"\s+before\s+(?:the\s+)?\w+$|\s+(?:by|over|per|of)\s+(?:each\s+|the\s+)?(?:row|column|word|key)s?$"
     r"|^(?:(?:comput|calculat|apply)(?:e|ing)?\s+)?(?:the|our|row[\s-]?wise|matrix)\s+|\s+(?:of|step)$"
     r"|^(?:comput|calculat|apply)(?:e|ing)?\s+",
     re.IGNORECASE,
 )
-_SYMBOL = re.compile(r"(?<=\w\w)(?<!ontext)\s+[A-Z]['′]?$")  # `Context A` heads a sentence
+_SYMBOL = re.compile(  # `Context A` heads a sentence
+    r"(?<=\w\w)(?<!ontext)\s+(?:[A-Z]['′]?|[cfghinorz](?:_?t)?)$|(?<=\w\w)\s+(?:outputs?|vectors?)$"
+)
 _AFTER = re.compile(r"(?:[\w-]+\s+){0,2}after\s+(?:the\s+)?(\w+)", re.IGNORECASE)
+_OF_WORD = re.compile(r"(.+?)\s+(?:of|for)\s+(?:the\s+)?(?:(?:word|token)\s+)?[\"“‘'«]?[\w-]+[\"”’'»]?")
 """What a title says besides: `Scores (raw)`, `Softmax by row`, `Queries Q`, `Weights after softmax`."""
 _SCALED = re.compile(r"scaled\s+(.+)|\(?(.+?)\)?\s*/\s*(?:sqrt|√)\s*[\w()]*", re.IGNORECASE)
 
@@ -283,6 +290,8 @@ def step_named(text: str) -> tuple[str, bool] | None:
         head = _HEAD.search(_SPOKEN_HEAD.sub("head", part))
         base = part[: head.start()] if head else part
         found = _step(base)
+        if found == ("Hidden", False) and _APPLIED.search(part):
+            return "Activated", False
         if found is not None:
             number = f"_{head[1] or head[2] or head[3]}" if head and found[0] != "Input" else ""
             return f"{found[0]}{number}", found[1]
@@ -295,16 +304,21 @@ def _step(text: str) -> tuple[str, bool] | None:
     if scores and scores[0] == "Scores":
         return "Scaled", scores[1]
     if after := _AFTER.fullmatch(text):
-        return _step(after[1]) if after[1].casefold() != "attention" else ("Output", False)
+        special = {"attention": "Output", "mask": "Masked", "masking": "Masked"}
+        step = special.get(after[1].casefold())
+        return (step, False) if step else _step(after[1])
+    of_word = _OF_WORD.fullmatch(text)
+    if of_word and _step(of_word[1]) == ("Output", False):
+        return "Output", False
     forms = [text]
     for less in (_ASIDE, _FURTHER, _SYMBOL, _ASIDE):
         forms.append(less.sub("", forms[-1]).strip())
     for form in dict.fromkeys(forms):
-        compact = re.sub(r"[\s_\-–']+", "", _TIMES.sub("*", form)).lower()  # ß is no SS
-        compact = compact.replace("attn", "attention").replace("alised", "alized")
+        lowered = form.lower().replace("attn", "attention").replace("alised", "alized")  # ß is no SS
+        compact = re.sub(r"[\s_\-–']+", "", _TIMES.sub("*", lowered))
         if not compact:
             continue
-        if found := BY_SPELLING.get(compact):
+        if found := BY_SPELLING.get(compact) or BY_SPELLING.get(lowered):
             return found, False
         if (
             compact.endswith("^t")
@@ -323,10 +337,11 @@ def _step(text: str) -> tuple[str, bool] | None:
 _TOLD = (
     (
         r"weigh(?:t|ted|ting)?\b.*\b(?:sum|average|mean|values|vectors|embeddings)"
-        r"|multipl.*\b(?:values?|vectors?|v)\b"
+        r"|(?:multipl|\bsum\b).*\b(?:values?|vectors?|v)\b"
         r"|(?:new|updated|context\w*|final) (?:\w+ ){0,2}(?:vector|embedding|representation)s?",
         "Output",
     ),
+    (r"\bmask(?:ed|ing)\b|\bhid(?:e|den|ing)\b.*\b(?:later|future|next)\b", "Masked"),
     (r"softmax|normali[sz]|probabilit|percentages|attention weights|sum to (?:1|one)", "Softmax"),
     (r"scal(?:e|ed|ing)\b|divid|square root|√|sqrt", "Scaled"),
     (r"dot products?|inner products?|similar|scores?\b|compar|quer(?:y|ies)\b.*\bkeys?\b", "Scores"),
@@ -344,6 +359,20 @@ def step_told(text: str) -> str:
     plain = unicodedata.normalize("NFKC", undecorated(text)).casefold()
     plain = re.sub(r"\b(?:before|for|from|so that)\b.*|.*\b(?:into|to get)\b", "", plain)
     return next((step for pattern, step in _TOLD if re.search(pattern, plain)), "")
+
+
+_SPOKEN_OF = re.compile(
+    r"[\"“‘'«](?P<quoted>[^\"“”‘’«»]+)[\"”’'»]|\b(?:for|of|query|word|token)\b\W*"
+    r"(?:(?:the|word|token|query)\b\W*)*(?P<plain>[\w'-]+)",
+    re.IGNORECASE,
+)
+
+
+def spoken_of(text: str) -> str:
+    """The word that a text may name as the one that attends, in lower case: `for cat`, `Query: cat`,
+    `"cat"`; "" for none."""
+    found = _SPOKEN_OF.search(text)
+    return (found["quoted"] or found["plain"]).casefold() if found else ""
 
 
 def names_step(text: str) -> bool:

@@ -284,6 +284,9 @@ def words_of(
         return "columns", f"{name} ({height} x {width}) fits from the left: {name} × input"
     if shapes and certain and from_right and not from_left:
         return "rows", f"{shapes[0][0]} fits from the right: input × {shapes[0][0]}"
+    if shapes and certain and all(shape[0] == table.shape[0] for _, shape in shapes) and not from_right:
+        name, (height, width) = shapes[0]
+        return "columns", f"{name} ({height} x {width}) has a row for each of its rows"
     return "rows", BY_DEFAULT
 
 

@@ -1100,7 +1100,7 @@ def test_labels_say_that_one_sentence_looks_at_another(across: bool, tmp_path: P
     (frame,) = [frame for _, frame, _ in book.filling.frames if frame.step == "Output"]
     _, values = values_in(read_drawn(out).sheets[0], frame.place, across)
     np.testing.assert_allclose(values, expected, rtol=1e-12)
-    with pytest.raises(InputError, match="look at those of another sentence"):
+    with pytest.raises(InputError, match="which other words cannot replace"):
         fill_file(tmp_path / "own.xlsx", {}, tables=attn_xl.read_tables({"few": y}))
 
 
@@ -1110,6 +1110,10 @@ TITLES = {
     "| Cross-attention scores | Q times K | attn scores "
     "| Similarity matrix S | ① Scores | Scores ↓ | “Scores” | Scores [3×3] "
     "| Step two: compute the scores | Part B: Scores | 2.1 Scores",
+    "Masked": "Scores after masking",
+    "FeedForward": "Feed forward output",
+    "Activated": "Feed forward hidden layer (ReLU)",
+    "Update": "Update gate z_t",
     "Scaled": "÷ √dk | Divide by sqrt(3) | Scaled dot products | b) Scaled | QKT ÷ √dₖ | Scale by 1/√d "
     "| Scores after scaling | Scaled Scores S'",
     "Softmax": "Normalized weights (softmax) | III. Softmax | After softmax | Row-wise softmax | α_ij "
@@ -1119,7 +1123,7 @@ TITLES = {
     "Softmax.Exponentials": "e^S",
     "Output": "Output: the new vectors | Task 3 - Contextualized embeddings | softmax(QK^T/√dk)V | AV "
     "| New X | Attention(Q, K, V) | Softmax V | Weighted average | Updated word vectors "
-    "| Multiply by V | V softmax(KTQ)",
+    '| Multiply by V | V softmax(KTQ) | new embedding of "cat" | Multi-head attention output',
     "Output_2": "Head output 2 | Output of head 2",
     "Input": "Input X | • Input | X ∈ R^5x3 | The input | Original embeddings | Embedding vectors "
     "| Token representations",
@@ -1143,7 +1147,9 @@ SENTENCES = {
     "Scaled": "Divide by the square root of the width, so that softmax is not too sharp "
     "| Scale the scores before softmax",
     "Softmax": "Turn the scores into probabilities | Normalize each row of scaled scores",
-    "Output": "Weighted sum of the embeddings | Multiply the attention weights by V "
+    "Masked": "Apply masking | Hide the future words",
+    "Output": "Sum of softmax x value | Weighted sum of the embeddings "
+    "| Multiply the attention weights by V "
     "| The new vectors of words",
     "": "Mixed up | Attention by hand",
 }
@@ -1154,6 +1160,46 @@ SENTENCES = {
 )
 def test_sentences_over_frames_tell_of_steps(text: str, step: str) -> None:
     assert step_told(text) == step
+
+
+@pytest.mark.parametrize("way", ["columns", "rows", "words across"])
+def test_a_list_of_steps_is_that_of_the_word_it_names(way: str, tmp_path: Path) -> None:
+    """Its titles stand above columns, or left of rows, and its input's name to the right."""
+    made, names = openpyxl.Workbook(), ["dot product", "scaled", "exp", "weight"]
+    cells = np.array([[None, *PETS], *([name, *[None] * 5] for name in names)], object)
+    inputs = np.hstack([np.array([PETS], object).T, X.astype(object)])
+    for n, line in enumerate([*(inputs.T if way == "words across" else inputs).tolist(), [], []], 1):
+        for column, value in enumerate(line, 1):
+            made.active.cell(n, column, value)
+    made.active["H1"] = "← vectors"
+    made.active["A7"] = f'Attention for "{PETS[1]}"'
+    for line in (cells.T if way == "columns" else cells).tolist():
+        made.active.append(line)
+    made.active.append([])
+    made.active.append([f'new vector of "{PETS[1]}"'])
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert not book.attention
+    weights, output = naive_attention(X[1:2], X, X)
+    sheet = read_drawn(out).sheets[0]
+    shown = {frame.step: values_in(sheet, frame.place, False)[1] for _, frame, _ in book.filling.frames}
+    assert {*shown} == {"Scores", "Scaled", "Softmax.Exponentials", "Softmax", "Output"}
+    np.testing.assert_allclose(shown["Softmax"].ravel(), weights[0], rtol=1e-12)
+    np.testing.assert_allclose(shown["Output"].ravel(), output[0], rtol=1e-12)
+    again, _ = filled(out)
+    assert again.content == out.read_bytes()
+    with pytest.raises(InputError, match="looks at the words of"):
+        fill_file(out, {}, tables=attn_xl.read_tables({"few": X}))
+
+
+def test_a_mask_of_texts_is_named(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    sheet.sentence(2, 2, PETS[:2], X[:2])
+    sheet.block(2, 12, "Causal mask", PETS[:2], PETS[:2], np.zeros((2, 2)))
+    made.active["N4"] = "-inf"
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    (left,) = book.attention
+    assert left.endswith("no formula can add the text '-inf': type -1E9 in its place.")
 
 
 @pytest.mark.parametrize("borders", [True, False])

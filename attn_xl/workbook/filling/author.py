@@ -24,7 +24,7 @@ from attn_xl.spreadsheets.formulas import formula_in
 from attn_xl.spreadsheets.numerals import NOT_STORED
 from attn_xl.tables.frames import Frame
 from attn_xl.tables.labels import Table
-from attn_xl.tables.names import OF_LAYERS, SPELLINGS, step_named
+from attn_xl.tables.names import SPELLINGS, step_named
 from attn_xl.tables.own_names import says_where
 from attn_xl.tables.roles import WordsIn
 from attn_xl.tables.survey import Tables, heads_of, names_model, read_settings
@@ -157,7 +157,7 @@ def fill_file(
             used = {name: one for name, one in tables.weights.items() if name not in error.names}
             return _first(attend(replace(tables, weights=used), settings))
 
-    known = {name: step.symbol for step in _steps() for name in _spelled(step)} | OF_LAYERS
+    known = {name: step.symbol for step in _steps() for name in _spelled(step)}
     known |= {name: _step(step) for name, step in (called or {}).items()}
     if tables is None:
         made = assigned(drawn, compute, known, words_in)

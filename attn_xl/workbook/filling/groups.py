@@ -44,7 +44,7 @@ from attn_xl.tables.frames import (
     untitled_tables,
 )
 from attn_xl.tables.labels import Table
-from attn_xl.tables.names import SPELLINGS, step_told
+from attn_xl.tables.names import SPELLINGS, spoken_of, step_told
 from attn_xl.tables.own_names import (
     DIMENSIONS,
     FORMULA,
@@ -85,6 +85,7 @@ class Assigned:
         missing: the steps that titles name and the model does not compute.
         implied: the settings that the titles imply.
         labels: the tags for words, dimensions and formulas, with the number of their sentence.
+        score: the evidence for all frames.
     """
 
     groups: list[Group] = field(default_factory=list)
@@ -93,6 +94,7 @@ class Assigned:
     missing: set[str] = field(default_factory=set)
     implied: dict[str, Any] = field(default_factory=dict)
     labels: list[tuple[Title, int]] = field(default_factory=list)
+    score: float = 0.0
 
 
 def assigned(
@@ -141,6 +143,7 @@ def assigned(
     titles = [title for title in titles if title not in used]
     made.graphs = [_computed(drawn, group, compute, {}) for group in made.groups]
     _assign(made, pages, titles)
+    made = _of_one_word(made, drawn, pages, titles, compute)
     for step in made.missing & IMPLIES.keys():
         made.implied |= IMPLIES[step]
     made.implied |= _heads_named(titles, made.groups)
@@ -197,8 +200,8 @@ def _unnamed(made: Assigned, pages: Mapping[str, Page]) -> Iterator[tuple[Place,
             if (rows, columns) not in shapes or _meets_one(place, taken):
                 continue
             first = 2 if page.labels(row - 1, column, 1, columns) else 1
-            near = [(row - n, column - m) for n in range(first, 5) for m in (0, 1)]
-            near += [(row - n, column - m) for n in (0, 1) for m in range(1, 4)]
+            away = [*every(range(first, 5), (0, 1)), *every((0, 1), range(1, 4))]
+            near = [(row - n, column - m) for n, m in sorted(away, key=sum)]
             texts = ((cell, v) for cell in near if isinstance(v := page.sheet.values.get(cell), str))
             told = ((cell, clean(text)) for cell, text in texts if text not in ARROWS)
             cell, text = next((one for one in told if one[1] not in labels), ((0, 0), ""))
@@ -293,6 +296,44 @@ def _looking_at_each_other(
     return [group for group in groups if group.input.place not in seen]
 
 
+def _of_one_word(
+    made: Assigned,
+    drawn: DrawnBook,
+    pages: Mapping[str, Page],
+    titles: Sequence[Title],
+    compute: Compute,
+) -> Assigned:
+    """The attention of the one word that a text names (`Attention for "cat"`), which looks at all,
+    where the frames rather fit that than the attention of all words."""
+    group, *others = made.groups
+    if others or steps.MEMORY.symbol in group.weights:
+        return made
+    words, labels = group.table.rows, _words(pages, made.groups)
+    sheet = group.input.place.sheet
+    cells = pages[sheet].sheet.values.items()
+    texts = [v for at, v in cells if isinstance(v, str) and (sheet, *at) not in labels]
+    told = {word for text in texts if (word := spoken_of(text))}
+    named = [n for n, word in enumerate(words) if word.casefold() in told]
+    if len(named) != 1:
+        return made
+    (n,), place = named, group.input.place
+    one = shifted(place, 0, n) if group.input.turned else shifted(place, n, 0)
+    one = replace(one, columns=1) if group.input.turned else replace(one, rows=1)
+    memory = group.input, replace(group.table, name=group.input.where)
+    query = replace(
+        group,
+        input=replace(group.input, place=one),
+        table=group.table.part(slice(n, n + 1), slice(None)),
+        weights={**group.weights, steps.MEMORY.symbol: memory},
+        frames=[],
+    )
+    alone = Assigned([query], [_computed(drawn, query, compute, {})], labels=made.labels)
+    output = steps.OUTPUT.symbol
+    titles = [one for one in titles if one.step == output or spoken_of(one.text) not in told]
+    _assign(alone, pages, titles)
+    return alone if alone.score > made.score else made
+
+
 def _order(drawn: DrawnBook, place: Place) -> tuple[int, int, int]:
     names = [sheet.name for sheet in drawn.sheets]
     return names.index(place.sheet), place.row, place.column
@@ -344,7 +385,7 @@ def _untitled_inputs(
     given: Iterable[tuple[Frame, Table]],
 ) -> list[tuple[Frame, Table]]:
     """The tables without a title that are inputs: those beside or below a titled one that are as large;
-    without any titled one, every labelled table, or the one that fits the weights."""
+    without any titled one, every labelled table, the one that fits the weights, or the only one."""
     untitled = [one for one in untitled if any(one[1].labelled) or not inputs]
     if not inputs:
         widths = {
@@ -352,7 +393,8 @@ def _untitled_inputs(
         }
         labelled = [one for one in untitled if all(one[1].labelled)]
         fitting = [one for one in untitled if widths & {*one[1].shape}]
-        return labelled or (fitting if len(fitting) == 1 else [])
+        matrices = [one for one in untitled if min(one[1].shape) > 1]
+        return labelled or next((some for some in (fitting, matrices) if len(some) == 1), [])
     return [
         (frame, table)
         for frame, table in untitled
@@ -445,6 +487,7 @@ def _assign(
                 continue
             done.add(offer.title)
             taken.append(one.place)
+            made.score -= offer.rank[0]
             signs = f" and its {', '.join(one.signs)}" if one.signs else " and its size"
             by = offer.title.text if offer.title.place else f"the title {offer.title.text!r}{signs}"
             group.frames.append(Frame(step, one.place, one.turned, by))
@@ -472,7 +515,13 @@ def _assign(
                 shape = graph[title.step].shape
                 rows, columns = shape[::-1] if group.words_in == "columns" else shape
                 why = f"but no frame of {rows} x {columns} cells is near"
+            hides = next(filter(_MINUS_INFINITY.fullmatch, pages[title.sheet].contents), "")
+            if title.step == steps.MASK.symbol and hides:
+                why = f"but no formula can add the text {hides!r}: type -1E9 in its place"
             made.left.append(f"{title.where}: {title.text!r} names {title.step}, {why}.")
+
+
+_MINUS_INFINITY = re.compile(r"[-−–]\s*(?:inf\w*|∞)", re.IGNORECASE)
 
 
 def _contents(titles: Sequence[Title]) -> set[Title]:
@@ -530,14 +579,22 @@ def _words(pages: Mapping[str, Page], groups: Sequence[Group]) -> set[tuple[str,
     return found
 
 
+JOINED = {
+    steps.OUTPUT.symbol: (steps.CONCAT.symbol, steps.ATTENTION.symbol),
+    steps.CONCAT.symbol: (steps.OUTPUT.symbol,),
+}
+"""What a title of one head names of all of them."""
 OTHERWISE = {
     steps.SOFTMAX.symbol: steps.SHARES.symbol,
     steps.SCORES.symbol: steps.DOT.symbol,
     steps.PROBABILITIES.symbol: steps.SOFTMAX.symbol,
     steps.NORM.symbol: steps.MAGNITUDE.symbol,
+    steps.NEW_STATE.symbol: steps.CANDIDATE.symbol,
+    steps.CANDIDATE.symbol: steps.NEW_STATE.symbol,
 }
 """What a title names in a model without the step: attention weights that no softmax makes, dot
-products for a cosine, attention weights for probabilities, the length of vectors for a norm."""
+products for a cosine, attention weights for probabilities, the length of vectors for a norm, a
+candidate for a new state."""
 
 
 def _as_computed(title: Title, graphs: Sequence[Graph]) -> Title:
@@ -561,12 +618,14 @@ def _heads_named(titles: Iterable[Title], groups: Sequence[Group]) -> dict[str, 
 def _offers(
     made: Assigned, pages: Mapping[str, Page], titles: Sequence[Title], taken: Sequence[Place]
 ) -> Iterator[Offer]:
+    known = [one for one in titles if any(_in_layers(graph, one.step) for graph in made.graphs)]
     for number, title in enumerate(titles):
         away = [cost(title, group.input.place) for group in made.groups]
         order = sorted(range(len(away)), key=lambda n: away[n])
         near = [n for n in order if away[n] < ELSEWHERE]
         places = _places(made, pages, title, number, near or order, taken)
         offers = [offer for offer in places if not _is_of_another(offer, titles)]
+        offers = [one for one in offers if not _lists_steps(title, one.candidate.place, known)]
         if not near and len(order) > 1:  # only labels tell whose it is
             agreeing = {offer.group for offer in offers if offer.candidate.agrees}
             if offers and len(agreeing) != 1:
@@ -591,9 +650,8 @@ def _places(
     for rank, n in enumerate(groups):
         # What stands among the steps of a head may be of all heads, or the heads side by side.
         base = re.sub(r"_\d+$", "", title.step)
-        joined = {steps.OUTPUT.symbol: steps.CONCAT, steps.CONCAT.symbol: steps.OUTPUT}.get(base)
-        tried = (title.step, base, joined.symbol if joined else base)
-        for step in dict.fromkeys((*tried, *_in_layers(made.graphs[n], title.step))):
+        tried = (title.step, base, *JOINED.get(base, ()))
+        for step in dict.fromkeys(one for name in tried for one in _in_layers(made.graphs[n], name)):
             node = made.graphs[n].get(step)
             if node is None or node.scalar:
                 continue
@@ -605,11 +663,15 @@ def _places(
                 if rank == 0:
                     raise
                 continue
-            for one in best[:6]:
-                below = (one.place.row, one.place.column) == (title.row + 1, title.column)
-                below &= one.place.rows * one.place.columns > 1  # anything is as large as one cell
-                if one.score >= ENOUGH or (below and not rank and one.score >= 0):
-                    rated = one.score + (4 if one.agrees else 0) - 3 * rank
+            for one in best:
+                down, right = one.place.row - title.row, one.place.column - title.column
+                line = one.place.rows == 1 < one.place.columns  # its title stands beside it, or above
+                beside = line and (down, right) == (0, title.last_column - title.column + 1)
+                above = bool(one.signs) and 1 <= down <= 2 and 0 <= right <= 1
+                natural = beside or (above if line else (down, right) == (1, 0))
+                natural &= one.place.rows * one.place.columns > 1  # anything is as large as one cell
+                if one.score >= ENOUGH or (natural and not rank and one.score >= 0):
+                    rated = one.score + (4 if one.agrees else 0) - 3 * rank + beside
                     yield Offer((-rated, one.away, number), title, n, one, step)
 
 
@@ -620,6 +682,18 @@ def _is_of_another(offer: Offer, titles: Sequence[Title]) -> bool:
     others = [t for t in others if not (one.agrees and _labels(place, t))]  # a word spelled like a step
     over = (t.row == place.row - 1 and place.column < t.column <= place.last_column for t in others)
     return (not one.agrees and any(over)) or any(beside(own, t, *box(place)[:2]) for t in others)
+
+
+def _lists_steps(own: Title, place: Place, titles: Sequence[Title]) -> bool:
+    """Whether the columns or the rows of a place are those of several steps, which titles head."""
+    others = [t for t in titles if t.place is None and t is not own and _labels(place, t)]
+    above = {t.step.partition("_")[0] for t in others if t.row < place.row}
+    beside = {t.step.partition("_")[0] for t in others if t.row >= place.row}
+    step = own.step.partition("_")[0]
+    return bool(
+        len(above | {step} if above and own.row == place.row - 1 else above) > 1
+        or len(beside | {step} if beside and own.column == place.column - 1 else beside) > 1
+    )
 
 
 def _in_layers(graph: Graph, step: str) -> list[str]:

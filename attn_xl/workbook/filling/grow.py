@@ -120,10 +120,10 @@ def grown(
     names = _hold_places(drawn, called, tables)
     old = assigned(drawn, compute, names, words_in)
     for group in old.groups:
-        if steps.MEMORY.symbol in group.weights:
+        if seen := group.weights.get(steps.MEMORY.symbol):
             raise InputError(
-                f"{drawn.path}: the words of {group.input.where} look at those of another sentence, "
-                "which other words cannot replace. Type them into the sheet, then fill it."
+                f"{drawn.path}: {group.input.where} looks at the words of {seen[0].where}, which other "
+                "words cannot replace. Type them into the sheet, then fill it."
             )
     while len(old.groups) < len(sentences):
         room = len(old.groups)
