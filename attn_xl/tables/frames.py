@@ -273,6 +273,8 @@ class Group:
         return [self.input, *(frame for frame, _ in self.weights.values())]
 
 
+OF_ROWS = ("Softmax.Sum", "Softmax.Maximum")
+AXES = ("query", "queries"), ("key", "keys")
 CORNERS = ("word", "words", "token", "tokens")
 """What stands in the corner of an input, and is the name of a step in a language model, too."""
 
@@ -283,17 +285,40 @@ LABELS = ("s", "ss", "a", "z")
 def titles_of(sheet: DrawnSheet, called: Mapping[str, str]) -> Iterator[Title]:
     """The titles on a sheet; `called` maps an author's own names to steps."""
     ends = {(top, left): right for top, left, _, right in sheet.merged}
+    axes = _axes(sheet)
     for (row, column), value in sheet.values.items():
         if not isinstance(value, str) or (row, column) in sheet.formulas:
             continue
         if value.strip().casefold() in CORNERS or value.strip() in LABELS:
             continue
-        if _counts(sheet, row, column):
+        if (row, column) in axes or _counts(sheet, row, column):
             continue
         named = step_called(value, called)
-        if named is not None:
+        if named is not None and not _labels_vector(sheet, row, column, named[0]):
             last = ends.get((row, column), column)
             yield Title(sheet.name, row, column, last, clean(value), *named)
+
+
+def _axes(sheet: DrawnSheet) -> set[tuple[int, int]]:
+    """The cells that say what the rows and the columns of a frame are: `Query` left of it and, further
+    up and right, `Key`."""
+    texts = {at: undecorated(v).casefold() for at, v in sheet.values.items() if isinstance(v, str)}
+    left, above = ({at for at, text in texts.items() if text in names} for names in AXES)
+    pairs = (pair for pair in product(left, above) if all(0 < n <= 3 for n in _apart(*pair)))
+    return {cell for pair in pairs for cell in pair}
+
+
+def _apart(lower: tuple[int, int], upper: tuple[int, int]) -> tuple[int, int]:
+    return lower[0] - upper[0], upper[1] - lower[1]
+
+
+def _labels_vector(sheet: DrawnSheet, row: int, column: int, step: str) -> bool:
+    """Whether a text is one of `q(the)`, `q(cat)` beside each other: the vector of a word."""
+    near = ((row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1))
+    texts = (str(sheet.values.get(cell, "")) for cell in near)
+    return step[:1] in ("Q", "K", "V") and any(
+        (step_named(text) or ("",))[0].partition("_")[0] == step[:1] for text in texts
+    )
 
 
 def _counts(sheet: DrawnSheet, row: int, column: int) -> bool:
@@ -662,6 +687,7 @@ def evidence(
                 for end, side in ends
                 if end != own_title
                 and not cells.heads_sum(*end)
+                and (step_named(str(cells.sheet.values.get(end, ""))) or ("",))[0] not in OF_ROWS
                 and not (whole and not cells.framed(*side))
             )
             if same > (len(own) == 1) or not any(cells.texts(*end, 1, 1) for end in more):

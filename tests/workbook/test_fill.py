@@ -1191,6 +1191,45 @@ def test_a_list_of_steps_is_that_of_the_word_it_names(way: str, tmp_path: Path) 
         fill_file(out, {}, tables=attn_xl.read_tables({"few": X}))
 
 
+def test_labels_and_axes_are_no_titles(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Embeddings", PETS, DIMS, X)
+    rows, columns = ([f"{letter}({word})" for word in PETS] for letter in "qk")
+    for n, title in enumerate(["Scores", "Softmax"]):
+        sheet.block(10 + 10 * n, 4, title, rows, columns)
+        made.active.cell(10 + 10 * n, 5, "Key →")
+        made.active.cell(12 + 10 * n, 3, "Query ↓")
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    assert [frame.step for _, frame, _ in book.filling.frames] == ["Scores", "Softmax"]
+    assert not book.attention
+
+
+def test_a_sum_is_of_what_it_stands_beside(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Embeddings", PETS, DIMS, X)
+    for n, title in enumerate(["Exponentials", "Softmax"]):
+        sheet.block(10 + 10 * n, 2, title, PETS, [*PETS, "Sum"])
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    assert len(book.filling.frames) == 3
+    (left,) = book.attention
+    assert "stays blank; Softmax.Sum is of Softmax.Exponentials, not of Softmax" in left
+
+
+def test_a_list_of_pairs_has_no_frame(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    for line in [["Embeddings", *DIMS], *([word, *x] for word, x in zip(PETS[:3], X.tolist())), []]:
+        made.active.append(line)
+    made.active.append(["query", "key", "dot product", "scaled", "exp", "weight"])
+    for word in PETS[:3]:
+        for other in PETS[:3]:
+            made.active.append([word, other])
+    book = fill_file(saved(made, tmp_path / "own.xlsx"), {})
+    assert not book.filling.frames
+    assert len(book.attention) == 7
+
+
 def test_a_mask_of_texts_is_named(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     sheet = AuthorSheet(made.active)

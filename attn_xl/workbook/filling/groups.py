@@ -491,6 +491,8 @@ def _assign(
             signs = f" and its {', '.join(one.signs)}" if one.signs else " and its size"
             by = offer.title.text if offer.title.place else f"the title {offer.title.text!r}{signs}"
             group.frames.append(Frame(step, one.place, one.turned, by))
+    for group, graph in zip(made.groups, made.graphs):
+        made.left += _leave_sums(group, graph)
     named: set[tuple[int, str]] = set()
     for title in titles:
         if title in done or (title.place is None and any(_labels(place, title) for place in taken)):
@@ -519,6 +521,24 @@ def _assign(
             if title.step == steps.MASK.symbol and hides:
                 why = f"but no formula can add the text {hides!r}: type -1E9 in its place"
             made.left.append(f"{title.where}: {title.text!r} names {title.step}, {why}.")
+
+
+def _leave_sums(group: Group, graph: Graph) -> Iterator[str]:
+    """Leave blank what stands beside another matrix than the one it is the sum or the maximum of: a
+    `Sum` beside the weights is a check; and say so."""
+    names = {id(node): name for name, node in graph.items()}
+    for frame in [one for one in group.frames if one.step.endswith((".Sum", ".Maximum"))]:
+        row, column, rows, columns = box(frame.place)
+        of = names.get(id(graph[frame.step].parents[0]))
+        for other in group.frames:
+            place = other.place
+            beside = (place.row, place.rows, place.last_column + 1) == (row, rows, column)
+            below = (place.column, place.columns, place.last_row + 1) == (column, columns, row)
+            if (beside or below) and other.step != of:
+                group.frames.remove(frame)
+                others = f"of {of}, not of {other.step} beside it"
+                yield f"{frame.where}: stays blank; {frame.step} is {others}."
+                break
 
 
 _MINUS_INFINITY = re.compile(r"[-−–]\s*(?:inf\w*|∞)", re.IGNORECASE)
@@ -686,14 +706,21 @@ def _is_of_another(offer: Offer, titles: Sequence[Title]) -> bool:
 
 def _lists_steps(own: Title, place: Place, titles: Sequence[Title]) -> bool:
     """Whether the columns or the rows of a place are those of several steps, which titles head."""
-    others = [t for t in titles if t.place is None and t is not own and _labels(place, t)]
-    above = {t.step.partition("_")[0] for t in others if t.row < place.row}
-    beside = {t.step.partition("_")[0] for t in others if t.row >= place.row}
-    step = own.step.partition("_")[0]
-    return bool(
-        len(above | {step} if above and own.row == place.row - 1 else above) > 1
-        or len(beside | {step} if beside and own.column == place.column - 1 else beside) > 1
+    others = [t for t in titles if t.place is None and t is not own and t.sheet == place.sheet]
+    over = [t for t in others if place.column <= t.column <= place.last_column and t.row < place.row]
+    beside = [
+        t for t in others if t.column == place.column - 1 and place.row <= t.row <= place.last_row
+    ]
+    heads = {(t.row, t.column) for t in others if t.step != own.step}
+    if place.columns > 1 and own.row < place.row and (own.row, own.column - 1) in heads:
+        return True
+    lines = (
+        ([t for t in over if t.row == place.row - 1], own.row == place.row - 1),
+        ([t for t in over if t.row == own.row], True),
+        (beside, own.column == place.column - 1),
     )
+    whole = ([*line, *[own] * listed] for line, listed in lines if line)
+    return any(len({t.step.partition("_")[0] for t in line}) > 1 for line in whole)
 
 
 def _in_layers(graph: Graph, step: str) -> list[str]:
