@@ -153,6 +153,8 @@ NO_STEPS = ("a", "s", "ss", "weights", "weight")
 OF_LAYERS = {
     "Sum": "add residual residualadd skip skipconnection residualconnection",
     "Norm": "layernorm layernormalization add&norm addandnorm addnorm add+norm addlayernorm normalized",
+    "Norm.Mean": "mean means average rowmean",
+    "Norm.Variance": "variance variances rowvariance",
     "FeedForward": "feedforward feedforwardnetwork ffn mlp",
     "Hidden": "hiddenlayer hiddenstate hiddenstates feedforwardhidden feedforwardhiddenlayer ffnhidden "
     "mlphidden ht",
@@ -202,7 +204,9 @@ _FORMULAS = (
     (r"dotproducts?ofqandk", "Scores"),
     (r"(?:x|inputs?|(?:word)?embeddings?)\+(?:positions?|positionalencodings?|pe)", "Embedded"),
     (r"(?:scaled?scores|scores|scaled)\+mask", "Masked"),
+    (r"(?:e\^|exp).+/(?:[σ∑]|sum).+", "Softmax"),
     (r"e\^(?:\[\]|\w+)|exp\(.*\)", "Softmax.Exponentials"),
+    (r"(?:[σ∑]|sum)[ij]?\(?(?:a|α|w)[ij]{0,2}\*?[xv][ij]?\)?", "Output"),
 )
 _WIDTH = re.compile(
     r"((?:scal(?:e|ing)factor)?(?:√|sqrt|rootof)\(?dk?\)?|scal(?:e|ing)factor)[=:]?|d[=:]"

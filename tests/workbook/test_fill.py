@@ -795,6 +795,7 @@ def test_whatever_convert_computes_can_be_filled(name: str, tmp_path: Path) -> N
         ("similarity", ["Dot", "Magnitude"], {"labels": False}),  # the title is not the column's label
         ("cnn", ["Convolved", "MaxPool"], {"across": True}),
         ("positions", ["Embedded", "Positions"], {"across": True}),
+        ("norm", ["Norm", "Norm.Mean", "Norm.Variance"], {"titles": {"Norm.Mean": "average"}}),
         ("similarity", ["Angle", "Cosine", "Dot", "Magnitude"], {"titles": {"Magnitude": "Length"}}),
     ],
 )
@@ -1079,10 +1080,11 @@ def test_titles_tell_the_number_of_heads_and_the_model(tmp_path: Path) -> None:
         np.testing.assert_allclose(values, graph[step].values, rtol=1e-12)
     made = openpyxl.Workbook()
     AuthorSheet(made.active).block(2, 2, "Vectors", PETS, DIMS, X)
-    for n, title in enumerate(("Dot product", "Cosine similarity")):
+    for n, title in enumerate(("Dot product", "Cosine similarity", "Logits", "Probabilities")):
         AuthorSheet(made.active).block(12, 2 + 10 * n, title, PETS, PETS)
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
     assert [frame.step for _, frame, _ in book.filling.frames] == ["Dot", "Cosine"]
+    assert all("which the model does not compute" in line for line in book.attention)
 
 
 @pytest.mark.parametrize("across", [False, True])
@@ -1117,7 +1119,7 @@ TITLES = {
     "Scaled": "÷ √dk | Divide by sqrt(3) | Scaled dot products | b) Scaled | QKT ÷ √dₖ | Scale by 1/√d "
     "| Scores after scaling | Scaled Scores S'",
     "Softmax": "Normalized weights (softmax) | III. Softmax | After softmax | Row-wise softmax | α_ij "
-    "| Normalised scores",
+    "| Normalised scores | exp(s)/sum(exp(s))",
     "Softmax_2": "Head 2: Softmax",
     "Softmax.Maximum": "Max per row",
     "Softmax.Exponentials": "e^S",

@@ -204,9 +204,10 @@ def _unnamed(made: Assigned, pages: Mapping[str, Page]) -> Iterator[tuple[Place,
             near = [(row - n, column - m) for n, m in sorted(away, key=sum)]
             texts = ((cell, v) for cell in near if isinstance(v := page.sheet.values.get(cell), str))
             told = ((cell, clean(text)) for cell, text in texts if text not in ARROWS)
-            cell, text = next((one for one in told if one[1] not in labels), ((0, 0), ""))
-            if text and repr(text) not in said:
-                yield place, Title(name, *cell, cell[1], text, "")
+            texts_near = [one for one in told if one[1] not in labels]
+            for cell, text in sorted(texts_near, key=lambda one: not step_told(one[1]))[:1]:
+                if repr(text) not in said:
+                    yield place, Title(name, *cell, cell[1], text, "")
 
 
 def _between(page: Page, groups: Sequence[Group]) -> Iterator[Box]:
@@ -466,7 +467,7 @@ def _assign(
     taken = [frame.place for group in made.groups for frame in (*group.given, *group.frames)]
     words = _words(pages, made.groups)
     titles = [one for one in titles if one.place or (one.sheet, one.row, one.column) not in words]
-    titles = [_as_computed(title, made.graphs) for title in titles]
+    titles = [_as_computed(title, made.graphs, titles) for title in titles]
     titles = [
         one for one in titles if one.place or not _heads_sums(made, pages[one.sheet], one, titles)
     ]
@@ -617,9 +618,12 @@ products for a cosine, attention weights for probabilities, the length of vector
 candidate for a new state."""
 
 
-def _as_computed(title: Title, graphs: Sequence[Graph]) -> Title:
-    """A title of a step, or of what the model has in its place."""
+def _as_computed(title: Title, graphs: Sequence[Graph], titles: Sequence[Title]) -> Title:
+    """A title of a step, or of what the model has in its place; probabilities beside logits are those
+    of words."""
     base = title.step.partition("_")[0]
+    if base == steps.PROBABILITIES.symbol and any(one.step == steps.LOGITS.symbol for one in titles):
+        return title
     other = OTHERWISE.get(base, base) + title.step[len(base) :]
     has = [any(step in graph for graph in graphs) for step in (title.step, other)]
     return replace(title, step=other) if has == [False, True] else title
