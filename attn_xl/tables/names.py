@@ -186,7 +186,7 @@ _PLAIN = r"(?:q|query|queries)\*?(?:k|keys?)(?:transposed?)?"
 _PRODUCT = rf"(?:{_QUERY}\*?{_KEY}\^t|{_KEY}\^t\*?{_QUERY}|{_PLAIN}|matmul1)"
 _ROOT = r"[/÷](?:sqrt|√)\(?\w*\)?"
 _WEIGHTS = r"(?:attention(?:weights)?|softmax(?:\(.*\))?|weights|a)"
-_NEW = "new|updated|contextual(?:ized)?|enriched|final|mixed|attended|output"
+_NEW = "new|updated|blended|combined|contextual(?:ized)?|enriched|final|mixed|attended|output"
 _FORMULAS = (
     (rf"\(?{_PRODUCT}\)?{_ROOT}|\[\]{_ROOT}", "Scaled"),
     (r"(?:(?:scaled?|divided?)by(?:1/)?|[÷/])(?:√|sqrt|theroot).*", "Scaled"),
@@ -202,7 +202,10 @@ _FORMULAS = (
         "Output",
     ),
     (r"dotproducts?ofqandk", "Scores"),
-    (r"(?:x|inputs?|(?:word)?embeddings?)\+(?:positions?|positionalencodings?|pe)", "Embedded"),
+    (
+        r"(?:x|inputs?|tokens?|(?:(?:word|token)s?)?embeddings?)\+(?:position(?:al)?(?:encoding|embedding)?s?|pe)",
+        "Embedded",
+    ),
     (r"(?:scaled?scores|scores|scaled)\+mask", "Masked"),
     (r"(?:e\^|exp).+/(?:[σ∑]|sum).+", "Softmax"),
     (r"e\^(?:\[\]|\w+)|exp\(.*\)", "Softmax.Exponentials"),
@@ -348,7 +351,8 @@ _TOLD = (
     (r"\bmask(?:ed|ing)\b|\bhid(?:e|den|ing)\b.*\b(?:later|future|next)\b", "Masked"),
     (r"softmax|normali[sz]|probabilit|percentages|attention weights|sum to (?:1|one)", "Softmax"),
     (r"scal(?:e|ed|ing)\b|divid|square root|√|sqrt", "Scaled"),
-    (r"dot products?|inner products?|similar|scores?\b|compar|quer(?:y|ies)\b.*\bkeys?\b", "Scores"),
+    (r"dot products?|inner products?|similar|scores?\b|compar|\blike\b.*\bother", "Scores"),
+    (r"quer(?:y|ies)\b.*\bkeys?\b", "Scores"),
     (r"quer(?:y|ies)\b|\bw_?q\b", "Q"),
     (r"\bkeys?\b|\bw_?k\b", "K"),
     (r"\bvalues?\b|\bw_?v\b", "V"),

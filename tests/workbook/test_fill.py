@@ -1129,7 +1129,7 @@ TITLES = {
     "Output_2": "Head output 2 | Output of head 2",
     "Input": "Input X | • Input | X ∈ R^5x3 | The input | Original embeddings | Embedding vectors "
     "| Token representations",
-    "Embedded": "Embeddings + Positional Encoding",
+    "Embedded": "Embeddings + Positional Encoding | Token + position",
     None: "3 x 4 | ##s | max % | The matrix | Note: Output | Attention / 2 | Weight matrix | ß | NEXT "
     "| KT Corp | Context A | Head 1 | Attention by hand",  # ß is no SS
 }
@@ -1145,7 +1145,7 @@ def test_titles_as_people_write_them(title: str, step: str | None) -> None:
 SENTENCES = {
     "Q": "Project the embeddings to queries",
     "Scores": "Dot product of every pair of words | How similar are two words? "
-    "| Multiply queries by keys",
+    "| Multiply queries by keys | How much do words look like each other?",
     "Scaled": "Divide by the square root of the width, so that softmax is not too sharp "
     "| Scale the scores before softmax",
     "Softmax": "Turn the scores into probabilities | Normalize each row of scaled scores",
@@ -1230,6 +1230,18 @@ def test_a_list_of_pairs_has_no_frame(tmp_path: Path) -> None:
     book = fill_file(saved(made, tmp_path / "own.xlsx"), {})
     assert not book.filling.frames
     assert len(book.attention) == 7
+
+
+def test_heads_without_weights_are_named_and_left_blank(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Embeddings", PETS, DIMS, X)
+    sheet.block(10, 2, "Concat", PETS, DIMS)
+    for head in (1, 2):
+        sheet.block(10, 2 + 8 * head, f"Scores (head {head})", PETS, PETS)
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    assert not book.filling.frames
+    assert sum("but heads need W_Q, W_K and W_V" in line for line in book.attention) == 3
 
 
 def test_a_mask_of_texts_is_named(tmp_path: Path) -> None:

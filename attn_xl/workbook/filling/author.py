@@ -221,7 +221,8 @@ def _compute(
 
 def _steps() -> Iterator[Step]:
     """The steps whose titles are read as they are spelled here."""
-    return (step for step in (*steps.OF_MODELS.values(), *steps.OF_LOSSES.values()) if not step.helper)
+    every = (*steps.OF_MODELS.values(), *steps.OF_LOSSES.values())
+    return (step for step in every if not step.helper and len(step.symbol) > 1)
 
 
 def _spelled(step: Step) -> list[str]:

@@ -471,7 +471,9 @@ def _assign(
     titles = [
         one for one in titles if one.place or not _heads_sums(made, pages[one.sheet], one, titles)
     ]
-    offers = sorted(_offers(made, pages, titles, taken), key=lambda offer: offer.rank)
+    headless = _of_missing_heads(made, titles)
+    placed = [title for title in titles if title not in headless]
+    offers = sorted(_offers(made, pages, placed, taken), key=lambda offer: offer.rank)
     contents = _contents(titles)
     done: set[Title] = set()
     for again in (False, True)[: 1 + copies]:
@@ -512,8 +514,11 @@ def _assign(
         known |= {step for number, step in named if number == n}
         named.add((n, title.step))
         listed = title.place is None and pages[title.sheet].lists(title.row, title.column)
-        if title.step not in known and not listed and (title.step in SPELLINGS or title.step in graph):
+        ours = title.step in SPELLINGS or title.step in graph or title in headless
+        if title.step not in known and not listed and ours:
             why = "which the model does not compute"
+            if title in headless:
+                why = "but heads need W_Q, W_K and W_V"
             if title.step in graph:
                 shape = graph[title.step].shape
                 rows, columns = shape[::-1] if group.words_in == "columns" else shape
@@ -522,6 +527,19 @@ def _assign(
             if title.step == steps.MASK.symbol and hides:
                 why = f"but no formula can add the text {hides!r}: type -1E9 in its place"
             made.left.append(f"{title.where}: {title.text!r} names {title.step}, {why}.")
+
+
+def _of_missing_heads(made: Assigned, titles: Sequence[Title]) -> set[Title]:
+    """The titles of several heads, `Scores, head 1` and `Scores, head 2`, where a model has none."""
+    numbers: dict[str, set[str]] = {}
+    for title in titles:
+        base, _, number = title.step.rpartition("_")
+        numbers.setdefault(base if number.isdecimal() else "", set()).add(number)
+    several = {base for base, found in numbers.items() if base in SPELLINGS and len(found) > 1}
+    if len(made.groups) > 1 or any(f"{base}_1" in made.graphs[0] for base in several):
+        return set()
+    joined = {steps.CONCAT.symbol} if several else set()
+    return {t for t in titles if t.step.rpartition("_")[0] in several or t.step in joined}
 
 
 def _leave_sums(group: Group, graph: Graph) -> Iterator[str]:
