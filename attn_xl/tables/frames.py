@@ -410,13 +410,15 @@ def tables_given(
                 pairs.append((away, title.row, title.column, title, block))
     taken: set[tuple[int, int, int, int]] = set()
     for _, _, _, title, block in sorted(pairs, key=lambda pair: pair[:3]):
-        if title in found or block in taken or not _given(title.step):
-            if not _given(title.step):
+        typed = sheet.formulas.keys().isdisjoint(Place(sheet.name, *block).cells())
+        step = "W_P" if title.step == "Positions" and typed else title.step
+        if title in found or block in taken or not _given(step):
+            if not _given(step):
                 taken.add(block)
             continue
         taken.add(block)
         by = f"the title {title.text!r}"
-        found[title] = _given_table(sheet, cells, title.step, by, block, file)
+        found[title] = _given_table(sheet, cells, step, by, block, file)
     return found
 
 

@@ -38,7 +38,8 @@ _INPUT = re.compile(
     rf"x|e|(?:the )?inputs?|{_KINDS}(?:embeddings?(?: matrix| table| vectors)?|features|sentence|tokens"
     r"|words|vectors)|(?:input|word|token) (?:matrix|data|vector|representations?)"
     r"|embedded (?:words|tokens|sentence)"
-    r"|encoder (?:in|out)puts?|decoder inputs?|(?:source|target) embeddings?"
+    r"|(?:encoder|decoder|source|target) "
+    r"(?:(?:hidden )?(?:(?:in|out)puts?|states?)|embeddings?|words|vectors)"
 )
 _MATRIX = re.compile(r"[A-Z](?:['′]|[_^]?[A-Za-z0-9]|\^T|ᵀ)?\s*[:=]?")
 
@@ -142,8 +143,8 @@ SPELLINGS = {
     "attentionweightedfeatures attentionvalues weightedv headoutput attentionheadoutput finaloutput "
     "multiheadoutput attentionresult multiheadattention",
     "Concat": "concat concatenate concatenated concatenatedheads concatenation concatenatedoutputs",
-    "Positions": "positionalencoding positionalencodings positionencoding positionalembedding "
-    "positionalembeddings pe",
+    "Positions": "positionalencoding positionalencodings positionencoding positionencodings "
+    "positionalembedding positionalembeddings positionembedding positionembeddings pe",
     "Cosine": "cosinesimilarity cosinesimilarities cosines",
     "d_k": "dk d_k keydims keydimensions",
 }

@@ -1092,7 +1092,7 @@ def test_labels_say_that_one_sentence_looks_at_another(across: bool, tmp_path: P
     made, y = openpyxl.Workbook(), np.arange(9).reshape(3, 3) / 4
     sheet, fish = AuthorSheet(made.active, across=across), ("le", "chat", "dort")
     sheet.block(2, 2, "Encoder output", PETS, DIMS, X)
-    sheet.block(2, 12, "Decoder input", fish, DIMS, y)
+    sheet.block(2, 12, "Decoder states", fish, DIMS, y)
     for n, (title, columns) in enumerate({"Scores": PETS, "Weights": PETS, "Output": DIMS}.items()):
         sheet.block(12 + 10 * n, 2, title, fish, columns)
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
@@ -1242,6 +1242,22 @@ def test_heads_without_weights_are_named_and_left_blank(tmp_path: Path) -> None:
     book, _ = filled(saved(made, tmp_path / "own.xlsx"))
     assert not book.filling.frames
     assert sum("but heads need W_Q, W_K and W_V" in line for line in book.attention) == 3
+
+
+def test_typed_positions_are_added_and_a_cell_elsewhere_is_no_frame(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Token embeddings", PETS, DIMS, X)
+    sheet.block(2, 10, "Position embeddings", "01234", DIMS, X / 4)
+    sheet.block(12, 2, "Token + position embeddings", PETS, DIMS)
+    made.create_sheet("Summary").append(["largest", 3])
+    made["Summary"].append(["max", 4])
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    ((_, frame, _),) = book.filling.frames
+    _, values = values_in(read_drawn(out).sheets[0], frame.place, False)
+    np.testing.assert_allclose(values, X + X / 4)
+    (left,) = book.attention
+    assert left.startswith("Summary!A2: 'max' names Softmax.Maximum, but no frame")
 
 
 def test_a_mask_of_texts_is_named(tmp_path: Path) -> None:

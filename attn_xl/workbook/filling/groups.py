@@ -264,6 +264,8 @@ def _computed(drawn: DrawnBook, group: Group, compute: Compute, implied: Mapping
     if memory is not None:
         sentences[memory.name] = memory
         implied = {**implied, "memory": memory.name}
+    if steps.W_P.symbol in weights:
+        implied = {**implied, "positions": "learned"}
     graph = compute(Tables(drawn.path, sentences, weights), implied)
     names = {name.casefold(): name for name in graph}
     group.weights = {names.get(name.casefold(), name): own for name, own in group.weights.items()}
@@ -712,6 +714,9 @@ def _places(
                 above = bool(one.signs) and 1 <= down <= 2 and 0 <= right <= 1
                 natural = beside or (above if line else (down, right) == (1, 0))
                 natural &= one.place.rows * one.place.columns > 1  # anything is as large as one cell
+                if 1 in (one.place.rows, one.place.columns):  # and as a list of other things
+                    natural &= "numbers" not in one.signs
+                    natural &= title.sheet == made.groups[n].input.place.sheet
                 if one.score >= ENOUGH or (natural and not rank and one.score >= 0):
                     rated = one.score + (4 if one.agrees else 0) - 3 * rank + beside
                     yield Offer((-rated, one.away, number), title, n, one, step)
