@@ -167,6 +167,8 @@ OF_LAYERS = {
     "Cell": "cellstate cellstates ct",
     "Reset": "resetgate rt",
     "Update": "updategate zt",
+    "Convolved": "convolution convolutions conv featuremap featuremaps",
+    "MaxPool": "maxpooling maxpooled",
     "New": "candidatestate candidatehiddenstate newstate candidateactivation",
     "Magnitude": "length lengths norms vectorlength vectorlengths magnitudes ‖x‖ |x|",
 }
@@ -252,7 +254,7 @@ _FURTHER = re.compile(
     re.IGNORECASE,
 )
 _SYMBOL = re.compile(  # `Context A` heads a sentence
-    r"(?<=\w\w)(?<!ontext)\s+(?:[A-Z]['′]?|[cfghinorz](?:_?t)?)$|(?<=\w\w)\s+(?:outputs?|vectors?)$"
+    r"(?<=\w\w)(?<!ontext)\s+(?:[A-Z]['′]?|[cfghinorz][\u0300-\u036f]?(?:_?t)?)$|(?<=\w\w)\s+(?:outputs?|vectors?)$"
 )
 _AFTER = re.compile(r"(?:[\w-]+\s+){0,2}after\s+(?:the\s+)?(\w+)", re.IGNORECASE)
 _OF_WORD = re.compile(r"(.+?)\s+(?:of|for)\s+(?:the\s+)?(?:(?:word|token)\s+)?[\"“‘'«]?[\w-]+[\"”’'»]?")

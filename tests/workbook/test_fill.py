@@ -793,7 +793,7 @@ def test_whatever_convert_computes_can_be_filled(name: str, tmp_path: Path) -> N
         ("cnn", ["Convolved", "MaxPool"], {}),  # whose row is labelled "maximum"
         ("rnn", ["Hidden"], {"across": True, "labels": False}),  # W_h tells the direction
         ("similarity", ["Dot", "Magnitude"], {"labels": False}),  # the title is not the column's label
-        ("cnn", ["Convolved", "MaxPool"], {"across": True}),
+        ("cnn", ["Convolved", "MaxPool"], {"across": True, "titles": {"MaxPool": "Max pooling"}}),
         ("positions", ["Embedded", "Positions"], {"across": True}),
         ("norm", ["Norm", "Norm.Mean", "Norm.Variance"], {"titles": {"Norm.Mean": "average"}}),
         ("similarity", ["Angle", "Cosine", "Dot", "Magnitude"], {"titles": {"Magnitude": "Length"}}),
@@ -1116,6 +1116,7 @@ TITLES = {
     "FeedForward": "Feed forward output",
     "Activated": "Feed forward hidden layer (ReLU)",
     "Update": "Update gate z_t",
+    "Candidate": "Candidate cell state c\u0303_t",
     "Scaled": "÷ √dk | Divide by sqrt(3) | Scaled dot products | b) Scaled | QKT ÷ √dₖ | Scale by 1/√d "
     "| Scores after scaling | Scaled Scores S'",
     "Softmax": "Normalized weights (softmax) | III. Softmax | After softmax | Row-wise softmax | α_ij "

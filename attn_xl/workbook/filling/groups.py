@@ -553,9 +553,9 @@ def _leave_sums(group: Group, graph: Graph) -> Iterator[str]:
         of = names.get(id(graph[frame.step].parents[0]))
         for other in group.frames:
             place = other.place
-            beside = (place.row, place.rows, place.last_column + 1) == (row, rows, column)
-            below = (place.column, place.columns, place.last_row + 1) == (column, columns, row)
-            if (beside or below) and other.step != of:
+            beside = (place.row, place.rows) == (row, rows) and 1 <= column - place.last_column <= 2
+            below = (place.column, place.columns) == (column, columns) and row == place.last_row + 1
+            if (beside or below) and other.step != of and other is not frame:
                 group.frames.remove(frame)
                 others = f"of {of}, not of {other.step} beside it"
                 yield f"{frame.where}: stays blank; {frame.step} is {others}."
