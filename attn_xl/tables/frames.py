@@ -274,6 +274,7 @@ class Group:
 
 
 OF_ROWS = ("Softmax.Sum", "Softmax.Maximum")
+"""Steps that may stand in a column behind the one that they sum up."""
 AXES = ("query", "queries"), ("key", "keys")
 CORNERS = ("word", "words", "token", "tokens")
 """What stands in the corner of an input, and is the name of a step in a language model, too."""
@@ -304,29 +305,32 @@ def _axes(sheet: DrawnSheet) -> set[tuple[int, int]]:
     up and right, `Key`."""
     texts = {at: undecorated(v).casefold() for at, v in sheet.values.items() if isinstance(v, str)}
     left, above = ({at for at, text in texts.items() if text in names} for names in AXES)
-    pairs = (pair for pair in product(left, above) if all(0 < n <= 3 for n in _apart(*pair)))
+    pairs = ((own, other) for own, other in product(left, above)
+             if 0 < own[0] - other[0] <= 3 and 0 < other[1] - own[1] <= 3)  # fmt: skip
     return {cell for pair in pairs for cell in pair}
-
-
-def _apart(lower: tuple[int, int], upper: tuple[int, int]) -> tuple[int, int]:
-    return lower[0] - upper[0], upper[1] - lower[1]
 
 
 def _labels_vector(sheet: DrawnSheet, row: int, column: int, step: str) -> bool:
     """Whether a text is one of `q(the)`, `q(cat)` beside each other: the vector of a word."""
-    near = ((row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1))
-    texts = (str(sheet.values.get(cell, "")) for cell in near)
-    return step[:1] in ("Q", "K", "V") and any(
-        (step_named(text) or ("",))[0].partition("_")[0] == step[:1] for text in texts
-    )
+    steps = {_step_at(sheet, cell).partition("_")[0] for cell in _beside(row, column)}
+    return step[:1] in steps & {"Q", "K", "V"}
 
 
 def _counts(sheet: DrawnSheet, row: int, column: int) -> bool:
     """Whether a text is one of `w1`, `w2`, `w3`, ... beside each other: words rather than weights."""
     found = re.fullmatch(r"([a-z]+_?)(\d+)", str(sheet.values.get((row, column), "")).strip())
     others = {f"{found[1]}{int(found[2]) + n}" for n in (-1, 1)} if found else set()
-    near = ((row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1))
-    return any(str(sheet.values.get(cell, "")).strip() in others for cell in near)
+    return any(str(sheet.values.get(cell, "")).strip() in others for cell in _beside(row, column))
+
+
+def _beside(row: int, column: int) -> Iterator[tuple[int, int]]:
+    """The cells above, below, left and right of one."""
+    yield from ((row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1))
+
+
+def _step_at(sheet: DrawnSheet, cell: tuple[int, int]) -> str:
+    """The step that the text in a cell names, or ""."""
+    return (step_named(str(sheet.values.get(cell, ""))) or ("",))[0]
 
 
 def step_called(text: str, called: Mapping[str, str]) -> tuple[str, bool] | None:
@@ -383,7 +387,7 @@ def _below_title(cells: Page, title: Title, up: Iterable[int], across: Iterable[
     """Whether a text that names a step stands in some cells above a title."""
     near = [(title.row - n, title.column + m) for n, m in product(up, across)]
     near = [cell for cell in near if not _counts(cells.sheet, *cell)]
-    return any(step_named(str(cells.sheet.values.get(cell, ""))) for cell in near)
+    return any(_step_at(cells.sheet, cell) for cell in near)
 
 
 def tables_given(
@@ -689,7 +693,7 @@ def evidence(
                 for end, side in ends
                 if end != own_title
                 and not cells.heads_sum(*end)
-                and (step_named(str(cells.sheet.values.get(end, ""))) or ("",))[0] not in OF_ROWS
+                and _step_at(cells.sheet, end) not in OF_ROWS
                 and not (whole and not cells.framed(*side))
             )
             if same > (len(own) == 1) or not any(cells.texts(*end, 1, 1) for end in more):

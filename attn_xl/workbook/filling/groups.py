@@ -708,18 +708,30 @@ def _places(
                     raise
                 continue
             for one in best:
-                down, right = one.place.row - title.row, one.place.column - title.column
-                line = one.place.rows == 1 < one.place.columns  # its title stands beside it, or above
-                beside = line and (down, right) == (0, title.last_column - title.column + 1)
-                above = bool(one.signs) and 1 <= down <= 2 and 0 <= right <= 1
-                natural = beside or (above if line else (down, right) == (1, 0))
-                natural &= one.place.rows * one.place.columns > 1  # anything is as large as one cell
-                if 1 in (one.place.rows, one.place.columns):  # and as a list of other things
-                    natural &= "numbers" not in one.signs
-                    natural &= title.sheet == made.groups[n].input.place.sheet
+                natural = _is_natural(one, title, made.groups[n])
                 if one.score >= ENOUGH or (natural and not rank and one.score >= 0):
-                    rated = one.score + (4 if one.agrees else 0) - 3 * rank + beside
+                    rated = one.score + (4 if one.agrees else 0) - 3 * rank + _is_beside(one, title)
                     yield Offer((-rated, one.away, number), title, n, one, step)
+
+
+def _is_beside(one: Candidate, title: Title) -> bool:
+    """Whether a place is a single row, and its title stands just left of it."""
+    there = (one.place.row, one.place.column) == (title.row, title.last_column + 1)
+    return there and one.place.rows == 1 < one.place.columns
+
+
+def _is_natural(one: Candidate, title: Title, group: Group) -> bool:
+    """Whether a place needs no evidence: just below its title or, for a row, beside it or below
+    its labels; on the sheet of its input, and blank, if it is a row or a column."""
+    rows, columns = one.place.rows, one.place.columns
+    away = one.place.row - title.row, one.place.column - title.column
+    if 1 not in (rows, columns):
+        return away == (1, 0)
+    blank = "numbers" not in one.signs and title.sheet == group.input.place.sheet
+    if rows > 1:
+        return blank and away == (1, 0)
+    labelled = bool(one.signs) and away in every((1, 2), (0, 1))
+    return blank and columns > 1 and (_is_beside(one, title) or labelled)
 
 
 def _is_of_another(offer: Offer, titles: Sequence[Title]) -> bool:
