@@ -257,6 +257,7 @@ class Group:
         words_in: whether its words are in rows or columns; why: the reason.
         weights: its weights by name, each with its frame.
         frames: the frames of its steps.
+        heading: the cell below and right of which its titles stand, if not its input.
     """
 
     name: str
@@ -266,6 +267,15 @@ class Group:
     why: str
     weights: dict[str, tuple[Frame, Table]] = field(default_factory=dict)
     frames: list[Frame] = field(default_factory=list)
+    heading: Place | None = None
+
+    def away(self, title: Title) -> float:
+        """How far a title is from its input, or from its heading."""
+        place = self.heading
+        if place is None or title.sheet != place.sheet:
+            return cost(title, self.input.place)
+        apart = title.row - place.row, title.column - place.column
+        return sum(n if n >= 0 else -100 * n for n in apart)
 
     @property
     def given(self) -> list[Frame]:
@@ -387,7 +397,8 @@ def _below_title(cells: Page, title: Title, up: Iterable[int], across: Iterable[
     """Whether a text that names a step stands in some cells above a title."""
     near = [(title.row - n, title.column + m) for n, m in product(up, across)]
     near = [cell for cell in near if not _counts(cells.sheet, *cell)]
-    return any(_step_at(cells.sheet, cell) for cell in near)
+    texts = (str(cells.sheet.values.get(cell, "")) for cell in near)
+    return any(step_named(text) and not spoken_of(text) for text in texts)
 
 
 def tables_given(
@@ -696,6 +707,8 @@ def evidence(
                 and _step_at(cells.sheet, end) not in OF_ROWS
                 and not (whole and not cells.framed(*side))
             )
+            if len(own) == 1 < rows * columns and not same:
+                continue  # a title, rather
             if same > (len(own) == 1) or not any(cells.texts(*end, 1, 1) for end in more):
                 score += 4 if same else 1.5
                 agrees |= same

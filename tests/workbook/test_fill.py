@@ -1167,31 +1167,57 @@ def test_sentences_over_frames_tell_of_steps(text: str, step: str) -> None:
 
 @pytest.mark.parametrize("way", ["columns", "rows", "words across"])
 def test_a_list_of_steps_is_that_of_the_word_it_names(way: str, tmp_path: Path) -> None:
-    """Its titles stand above columns, or left of rows, and its input's name to the right."""
+    """In each of two sentences. Its titles stand above columns, or left of rows, and that of the input
+    to the right."""
     made, names = openpyxl.Workbook(), ["dot product", "scaled", "exp", "weight"]
-    cells = np.array([[None, *PETS], *([name, *[None] * 5] for name in names)], object)
-    inputs = np.hstack([np.array([PETS], object).T, X.astype(object)])
-    for n, line in enumerate([*(inputs.T if way == "words across" else inputs).tolist(), [], []], 1):
-        for column, value in enumerate(line, 1):
-            made.active.cell(n, column, value)
-    made.active["H1"] = "← vectors"
-    made.active["A7"] = f'Attention for "{PETS[1]}"'
-    for line in (cells.T if way == "columns" else cells).tolist():
-        made.active.append(line)
-    made.active.append([])
-    made.active.append([f'new vector of "{PETS[1]}"'])
+    for sheet, words, x in ((made.active, PETS, X), (made.create_sheet("2"), DESK, Y)):
+        cells = np.array([[None, *words], *([name, *[None] * 5] for name in names)], object)
+        inputs = np.hstack([np.array([words], object).T, x.astype(object)])
+        for n, line in enumerate((inputs.T if way == "words across" else inputs).tolist(), 1):
+            for column, value in enumerate(line, 1):
+                sheet.cell(n, column, value)
+        sheet["H1"], sheet["A7"] = "← vectors", f'Attention for "{words[1]}"'
+        for line in (cells.T if way == "columns" else cells).tolist():
+            sheet.append(line)
+        sheet.append([])
+        sheet.append([f'new vector of "{words[1]}"'])
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
     assert not book.attention
-    weights, output = naive_attention(X[1:2], X, X)
-    sheet = read_drawn(out).sheets[0]
-    shown = {frame.step: values_in(sheet, frame.place, False)[1] for _, frame, _ in book.filling.frames}
-    assert {*shown} == {"Scores", "Scaled", "Softmax.Exponentials", "Softmax", "Output"}
-    np.testing.assert_allclose(shown["Softmax"].ravel(), weights[0], rtol=1e-12)
-    np.testing.assert_allclose(shown["Output"].ravel(), output[0], rtol=1e-12)
+    for sheet, x in zip(read_drawn(out).sheets, (X, Y)):
+        weights, output = naive_attention(x[1:2], x, x)
+        own = [frame for _, frame, _ in book.filling.frames if frame.place.sheet == sheet.name]
+        shown = {frame.step: values_in(sheet, frame.place, False)[1].ravel() for frame in own}
+        assert {*shown} == {"Scores", "Scaled", "Softmax.Exponentials", "Softmax", "Output"}
+        np.testing.assert_allclose(shown["Softmax"], weights[0], rtol=1e-12)
+        np.testing.assert_allclose(shown["Output"], output[0], rtol=1e-12)
     again, _ = filled(out)
     assert again.content == out.read_bytes()
     with pytest.raises(InputError, match="looks at the words of"):
         fill_file(out, {}, tables=attn_xl.read_tables({"few": X}))
+
+
+@pytest.mark.parametrize("across", [0, 5])
+def test_each_word_of_a_sentence_may_have_a_list(across: int, tmp_path: Path) -> None:
+    """Below each other or side by side."""
+    made, words = openpyxl.Workbook(), PETS[:3]
+    for line in [["Embeddings", *DIMS], *([word, *x] for word, x in zip(words, X.tolist()))]:
+        made.active.append(line)
+    for n, word in enumerate(words):
+        row, column = (6, 1 + across * n) if across else (6 + 10 * n, 1)
+        lines = [[f"Query: {word}"], ["word", "score", "weight"], *([one] for one in words), []]
+        for down, line in enumerate([*lines, [f'output for "{word}"']]):
+            for right, text in enumerate(line):
+                made.active.cell(row + down, column + right, text)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert not book.attention
+    assert len(book.filling.frames) == 9
+    wanted = dict(zip(("Softmax", "Output"), naive_attention(X[:3], X[:3], X[:3])))
+    sheet = read_drawn(out).sheets[0]
+    for group, frame, _ in book.filling.frames:
+        if frame.step in wanted:
+            shown = values_in(sheet, frame.place, False)[1].ravel()
+            expected = wanted[frame.step][words.index(group.table.rows[0])]
+            np.testing.assert_allclose(shown, expected, rtol=1e-12)
 
 
 def test_labels_and_axes_are_no_titles(tmp_path: Path) -> None:

@@ -70,6 +70,8 @@ IMPLIES: dict[str, dict[str, Any]] = {
 """The setting that a blank frame of a step implies."""
 ACROSS = (steps.SCORES.symbol, steps.SCALED.symbol, steps.MASKED.symbol, steps.SOFTMAX.symbol)
 """Steps with a row for each word that looks and a column for each that is looked at."""
+MOST_ASKED = 12
+"""Words of a sentence, each with a list of steps of its own."""
 ENOUGH_FOR_A_COPY = 3
 """Evidence that a second frame of a matrix needs."""
 
@@ -306,35 +308,51 @@ def _of_one_word(
     titles: Sequence[Title],
     compute: Compute,
 ) -> Assigned:
-    """The attention of the one word that a text names (`Attention for "cat"`), which looks at all,
-    where the frames rather fit that than the attention of all words."""
-    group, *others = made.groups
-    if others or steps.MEMORY.symbol in group.weights:
-        return made
-    words, labels = group.table.rows, _words(pages, made.groups)
-    sheet = group.input.place.sheet
-    cells = pages[sheet].sheet.values.items()
-    texts = [v for at, v in cells if isinstance(v, str) and (sheet, *at) not in labels]
-    told = {word for text in texts if (word := spoken_of(text))}
-    named = [n for n, word in enumerate(words) if word.casefold() in told]
-    if len(named) != 1:
-        return made
-    (n,), place = named, group.input.place
-    one = shifted(place, 0, n) if group.input.turned else shifted(place, n, 0)
-    one = replace(one, columns=1) if group.input.turned else replace(one, rows=1)
-    memory = group.input, replace(group.table, name=group.input.where)
-    query = replace(
-        group,
-        input=replace(group.input, place=one),
-        table=group.table.part(slice(n, n + 1), slice(None)),
-        weights={**group.weights, steps.MEMORY.symbol: memory},
-        frames=[],
-    )
-    alone = Assigned([query], [_computed(drawn, query, compute, {})], labels=made.labels)
+    """The attention of single words, which texts name (`Attention for "cat"`) and which look at all
+    words of their sentence, where the frames rather fit that than the attention of all."""
+    labels = _words(pages, made.groups)
+    texts = [Title(name, *at, at[1], text, "") for name, page in pages.items()
+             for at, text in page.sheet.values.items()
+             if isinstance(text, str) and spoken_of(text) and (name, *at) not in labels]  # fmt: skip
+    alone, told = Assigned(labels=made.labels), set[str]()
+    for number, group in enumerate(made.groups):
+        near = {spoken_of(one.text): one for one in texts[::-1] if _nearest(made, one) == number}
+        words = [word.casefold() for word in group.table.rows]
+        numbers = [words.index(word) for word in near if words.count(word) == 1]
+        if not 0 < len(numbers) <= MOST_ASKED or steps.MEMORY.symbol in group.weights:
+            return made
+        told |= near.keys()
+        for n in numbers:
+            query = _one_word(group, n)
+            if len(numbers) > 1:
+                above = near[words[n]]
+                query.name, query.heading = (
+                    f"{group.name} {words[n]}",
+                    Place(above.sheet, above.row, above.column, 1, 1),
+                )
+            alone.groups.append(query)
+    alone.graphs = [_computed(drawn, query, compute, {}) for query in alone.groups]
     output = steps.OUTPUT.symbol
     titles = [one for one in titles if one.step == output or spoken_of(one.text) not in told]
     _assign(alone, pages, titles)
     return alone if alone.score > made.score else made
+
+
+def _one_word(group: Group, number: int) -> Group:
+    """A word of a sentence, by its number from 0, that looks at all of them."""
+    place, turned = group.input.place, group.input.turned
+    down, across = (0, number) if turned else (number, 0)
+    rows, columns = (place.rows, 1) if turned else (1, place.columns)
+    memory = group.input, replace(group.table, name=group.input.where)
+    return replace(
+        group,
+        input=replace(
+            group.input, place=replace(shifted(place, down, across), rows=rows, columns=columns)
+        ),
+        table=group.table.part(slice(number, number + 1), slice(None)),
+        weights={**group.weights, steps.MEMORY.symbol: memory},
+        frames=[],
+    )
 
 
 def _order(drawn: DrawnBook, place: Place) -> tuple[int, int, int]:
@@ -344,7 +362,7 @@ def _order(drawn: DrawnBook, place: Place) -> tuple[int, int, int]:
 
 def _nearest(made: Assigned, title: Title) -> int:
     """The number of the sentence whose input is nearest to a title."""
-    return min(range(len(made.groups)), key=lambda n: cost(title, made.groups[n].input.place))
+    return min(range(len(made.groups)), key=lambda n: made.groups[n].away(title))
 
 
 def _of_heads(
@@ -664,7 +682,7 @@ def _offers(
 ) -> Iterator[Offer]:
     known = [one for one in titles if any(_in_layers(graph, one.step) for graph in made.graphs)]
     for number, title in enumerate(titles):
-        away = [cost(title, group.input.place) for group in made.groups]
+        away = [group.away(title) for group in made.groups]
         order = sorted(range(len(away)), key=lambda n: away[n])
         near = [n for n in order if away[n] < ELSEWHERE]
         places = _places(made, pages, title, number, near or order, taken)
