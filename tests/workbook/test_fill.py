@@ -1220,6 +1220,29 @@ def test_each_word_of_a_sentence_may_have_a_list(across: int, tmp_path: Path) ->
             np.testing.assert_allclose(shown, expected, rtol=1e-12)
 
 
+def test_formulas_without_stored_values_are_computed_and_checked(tmp_path: Path) -> None:
+    """As openpyxl saves them; a complete sheet stays as it is."""
+    made, path = openpyxl.Workbook(), tmp_path / "own.xlsx"
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Input", PETS, DIMS, X)
+    query = "SUMPRODUCT($C$4:$E$4,$C{}:$E{})"  # of the first word, in every row
+    sheet.block(12, 2, "Scores", PETS, PETS, lambda i, j: f"={query.format(4 + j, 4 + j)}")
+    sheet.block(22, 2, "Softmax", PETS, PETS)
+    made.save(path)
+    book = fill_file(path, {})
+    (left,) = book.attention
+    assert "C15: =SUMPRODUCT($C$4:$E$4,$C4:$E4) gives 9.05; Scores should be 4.95," in left
+    path.write_bytes(book.content)
+    engine, (drawn,) = IronCalc(path), read_drawn(path).sheets
+    for row, column in drawn.formulas:
+        assert engine.value("Sheet", row, column) == pytest.approx(drawn.values[row, column], rel=1e-12)
+    made = openpyxl.load_workbook(path)
+    made.save(path)
+    complete = fill_file(path, {})
+    assert complete.content == path.read_bytes()
+    assert complete.attention == book.attention
+
+
 def test_labels_and_axes_are_no_titles(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     sheet = AuthorSheet(made.active)

@@ -180,6 +180,8 @@ def fill_file(
     while settle(filling):
         _compute(drawn, written, filling.values)
     check(filling)
+    if not filling.count:
+        filling.values = {}  # a complete sheet stays as it is
     drawn = with_header_names(drawn, written)
     names = tuple(sheet.name for sheet in drawn.sheets)
     linked = any("externalLinks/" in part for part in drawn.package.parts)

@@ -137,8 +137,8 @@ def check(filling: Filling) -> None:
 
 
 def _note_changed(drawn: DrawnBook, filling: Filling) -> None:
-    """Note the author's formulas that read cells to fill in, or each other: a program that opens the
-    file computes them, unless their values are known."""
+    """Note the author's formulas without a stored value, or that read cells to fill in, or each
+    other: a program that opens the file computes them, unless their values are known."""
     if drawn.references is None:
         return
     masks = [(frame.place, blank.T if frame.turned else blank)
@@ -161,6 +161,11 @@ def _note_changed(drawn: DrawnBook, filling: Filling) -> None:
         changed[place.sheet][rows, columns] |= blank
     for name, row, filled in labels:
         changed[name][row, filled] = True
+    for one in drawn.sheets:
+        for cell in drawn.references.cells.get(one.name, ()):
+            if one.values.get(cell) is NOT_STORED:
+                changed[one.name][cell] = True
+                filling.values.setdefault(one.name, {}).setdefault(cell, None)
     left = [
         (sheet, cell, areas)
         for sheet, own in drawn.references.cells.items()
@@ -335,7 +340,8 @@ class Sentence:
                     value = own[cell]
                     one.numbers[i, j] = value if is_number(value) else np.nan
                     self.waits += value is None
-                    known[i, j] = True  # what follows from one without a value has none
+                    # What follows from one without a value has none, unless none was stored.
+                    known[i, j] = value is not None or sheet.values.get(cell) is not NOT_STORED
                 elif not known[i, j]:  # nor has what follows from an error
                     known[i, j] = sheet.values.get(cell, NOT_STORED) is not NOT_STORED
             node = self._of[frame]
