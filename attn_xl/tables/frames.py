@@ -708,7 +708,9 @@ def evidence(
                 and not (whole and not cells.framed(*side))
             )
             if len(own) == 1 < rows * columns and not same:
-                continue  # a title, rather
+                others = form.columns if own is form.rows else form.rows
+                score -= 4 * (labels[0] in others)  # the line of another word
+                continue
             if same > (len(own) == 1) or not any(cells.texts(*end, 1, 1) for end in more):
                 score += 4 if same else 1.5
                 agrees |= same
