@@ -490,7 +490,7 @@ def labels_of(cells: Page, place: Place) -> tuple[tuple[tuple[str, ...], int], .
     frame."""
     row, column, rows, columns = box(place)
     left = above = ((), 0)  # type: tuple[tuple[str, ...], int]
-    if str(cells.sheet.values.get((row - 1, column - 2), "")).strip().casefold() in CORNERS:
+    if _in_corner(cells, row, column - 1):
         left = cells.labels(row, column - 2, rows, 1), 2
     beside = row, column - 1, rows, 1
     for away in (1, 2):
@@ -511,6 +511,11 @@ def _listed(cells: Page, labels: Sequence[str], place: Place, step: tuple[int, i
         if cells.texts(*box(line)):
             return cells.labels(*box(line)) == tuple(labels)
     return False
+
+
+def _in_corner(cells: Page, row: int, column: int) -> bool:
+    """Whether `word` stands in the corner above and left of a cell."""
+    return str(cells.sheet.values.get((row - 1, column - 1), "")).strip().casefold() in CORNERS
 
 
 def direction(
@@ -635,6 +640,9 @@ def candidates(
                 continue
             if is_label(cells, title, row, column, rows, columns):
                 continue
+            over = title.column == column - 1 or (title.column == column and columns > 1)
+            if over and title.row == row - 1 and _in_corner(cells, row, title.column):
+                continue  # it heads a single column beside words
             if row > title.row and not _clear(cells, title, row, column, columns):
                 continue
             score, agrees, signs = evidence(cells, place, form, title)

@@ -1196,6 +1196,38 @@ def test_a_list_of_steps_is_that_of_the_word_it_names(way: str, tmp_path: Path) 
         fill_file(out, {}, tables=attn_xl.read_tables({"few": X}))
 
 
+def test_a_list_may_stand_below_the_matrices_of_all_words(tmp_path: Path) -> None:
+    made, words = openpyxl.Workbook(), PETS[:3]
+    sheet = AuthorSheet(made.active)
+    sheet.sentence(2, 2, words, X[:3])
+    made.active["B45"] = 'Attention for "cat"'
+    for row, text in enumerate(["word", *words], 46):
+        made.active.cell(row, 2, text)
+    made.active["C46"] = "weight"
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert "C47:C49" in [frame.place.range for _, frame, _ in book.filling.frames]
+    values = read_drawn(out).sheets[0].values
+    weights, _ = naive_attention(X[:3], X[:3], X[:3])
+    shown = [values[row, 3] for row in (47, 48, 49)]
+    np.testing.assert_allclose(shown, weights[words.index("cat")], rtol=1e-12)
+    assert not book.attention
+
+
+@pytest.mark.parametrize(("model", "blank"), [("rnn", "Hidden"), ("norm", "Norm")])
+def test_a_word_may_be_named_beside_any_model(model: str, blank: str, tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    given = {"random_weights": 1} if model == "rnn" else {}
+    (graph,) = attn_xl.attend(X, words=PETS, dims="d1 d2 d3", model=model, **given).values()
+    weights = [name for name, one in graph.items() if one.role == "weight"]
+    for n, name in enumerate(("Input", *weights, blank)):
+        values = None if name == blank else graph[name].values
+        sheet.block(2 + 9 * n, 2, name, graph[name].rows, graph[name].columns, values)
+    made.active["J2"] = 'Look at the row for "cat"'
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"), options={"model": model})
+    assert [frame.step for _, frame, _ in book.filling.frames] == [blank]
+
+
 @pytest.mark.parametrize("across", [0, 5])
 def test_each_word_of_a_sentence_may_have_a_list(across: int, tmp_path: Path) -> None:
     """Below each other or side by side."""

@@ -10,7 +10,7 @@ from itertools import permutations
 from itertools import product as every
 from typing import Any
 
-from attn_xl.errors import InputError
+from attn_xl.errors import AttnXlError, InputError
 from attn_xl.graph.graph import Graph
 from attn_xl.models import steps
 from attn_xl.spreadsheets.addresses import Place, address, quoted
@@ -87,7 +87,8 @@ class Assigned:
         missing: the steps that titles name and the model does not compute.
         implied: the settings that the titles imply.
         labels: the tags for words, dimensions and formulas, with the number of their sentence.
-        score: the evidence for all frames.
+        score: the evidence for the surest frame of scores or attention weights.
+        done: the titles that have a frame.
     """
 
     groups: list[Group] = field(default_factory=list)
@@ -97,6 +98,7 @@ class Assigned:
     implied: dict[str, Any] = field(default_factory=dict)
     labels: list[tuple[Title, int]] = field(default_factory=list)
     score: float = 0.0
+    done: set[Title] = field(default_factory=set)
 
 
 def assigned(
@@ -150,7 +152,7 @@ def assigned(
         made.implied |= IMPLIES[step]
     made.implied |= _heads_named(titles, made.groups)
     if made.implied:  # a step's name is enough
-        made.left = []
+        made.left, made.done = [], set()
         for group in made.groups:
             group.frames = []
         made.graphs = [_computed(drawn, group, compute, made.implied) for group in made.groups]
@@ -309,12 +311,12 @@ def _of_one_word(
     compute: Compute,
 ) -> Assigned:
     """The attention of single words, which texts name (`Attention for "cat"`) and which look at all
-    words of their sentence, where the frames rather fit that than the attention of all."""
+    words of their sentence, where the frames rather fit that than the attention of all, or besides."""
     labels = _words(pages, made.groups)
     texts = [Title(name, *at, at[1], text, "") for name, page in pages.items()
              for at, text in page.sheet.values.items()
              if isinstance(text, str) and spoken_of(text) and (name, *at) not in labels]  # fmt: skip
-    alone, told = Assigned(labels=made.labels), set[str]()
+    alone, told, headings = Assigned(labels=made.labels), set[str](), list[Place]()
     for number, group in enumerate(made.groups):
         near = {spoken_of(one.text): one for one in texts[::-1] if _nearest(made, one) == number}
         words = [word.casefold() for word in group.table.rows]
@@ -323,19 +325,27 @@ def _of_one_word(
             return made
         told |= near.keys()
         for n in numbers:
-            query = _one_word(group, n)
+            query, above = _one_word(group, n), near[words[n]]
+            headings.append(Place(above.sheet, above.row, above.column, 1, 1))
             if len(numbers) > 1:
-                above = near[words[n]]
-                query.name, query.heading = (
-                    f"{group.name} {words[n]}",
-                    Place(above.sheet, above.row, above.column, 1, 1),
-                )
+                query.name, query.heading = f"{group.name} {words[n]}", headings[-1]
             alone.groups.append(query)
-    alone.graphs = [_computed(drawn, query, compute, {}) for query in alone.groups]
+    try:
+        alone.graphs = [_computed(drawn, query, compute, {}) for query in alone.groups]
+    except AttnXlError:  # a model without attention
+        return made
     output = steps.OUTPUT.symbol
     titles = [one for one in titles if one.step == output or spoken_of(one.text) not in told]
     _assign(alone, pages, titles)
-    return alone if alone.score > made.score else made
+    if alone.score > made.score or made.missing & IMPLIES.keys():
+        return alone if alone.score > made.score else made
+    for query, heading in zip(alone.groups, headings):
+        query.frames, query.heading = [], heading
+    both = Assigned([*made.groups, *alone.groups], [*made.graphs, *alone.graphs], labels=made.labels)
+    _assign(both, pages, [title for title in titles if title not in made.done], copies=False)
+    shown = [n for n, group in enumerate(both.groups) if group.frames or n < len(made.groups)]
+    both.groups, both.graphs = [both.groups[n] for n in shown], [both.graphs[n] for n in shown]
+    return both if len(shown) > len(made.groups) else made
 
 
 def _one_word(group: Group, number: int) -> Group:
@@ -495,7 +505,7 @@ def _assign(
     placed = [title for title in titles if title not in headless]
     offers = sorted(_offers(made, pages, placed, taken), key=lambda offer: offer.rank)
     contents = _contents(titles)
-    done: set[Title] = set()
+    done = made.done
     for again in (False, True)[: 1 + copies]:
         for offer in offers:
             group, one, step = made.groups[offer.group], offer.candidate, offer.step
@@ -510,7 +520,8 @@ def _assign(
                 continue
             done.add(offer.title)
             taken.append(one.place)
-            made.score -= offer.rank[0]
+            if offer.title.step.partition("_")[0] in ACROSS:
+                made.score = max(made.score, -offer.rank[0])
             signs = f" and its {', '.join(one.signs)}" if one.signs else " and its size"
             by = offer.title.text if offer.title.place else f"the title {offer.title.text!r}{signs}"
             group.frames.append(Frame(step, one.place, one.turned, by))
