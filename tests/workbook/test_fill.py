@@ -1169,7 +1169,7 @@ def test_sentences_over_frames_tell_of_steps(text: str, step: str) -> None:
 def test_a_list_of_steps_is_that_of_the_word_it_names(way: str, tmp_path: Path) -> None:
     """In each of two sentences. Its titles stand above columns, or left of rows, and that of the input
     to the right."""
-    made, names = openpyxl.Workbook(), ["dot product", "scaled", "exp", "weight"]
+    made, names = openpyxl.Workbook(), ["dot product", "scaled", "exp", "softmax of each row"]
     for sheet, words, x in ((made.active, PETS, X), (made.create_sheet("2"), DESK, Y)):
         cells = np.array([[None, *words], *([name, *[None] * 5] for name in names)], object)
         inputs = np.hstack([np.array([words], object).T, x.astype(object)])

@@ -147,7 +147,7 @@ def assigned(
     titles = [title for title in titles if title not in used]
     made.graphs = [_computed(drawn, group, compute, {}) for group in made.groups]
     _assign(made, pages, titles)
-    made = _of_one_word(made, drawn, pages, titles, compute)
+    made = _with_single_words(made, drawn, pages, titles, compute)
     for step in made.missing & IMPLIES.keys():
         made.implied |= IMPLIES[step]
     made.implied |= _heads_named(titles, made.groups)
@@ -303,7 +303,7 @@ def _looking_at_each_other(
     return [group for group in groups if group.input.place not in seen]
 
 
-def _of_one_word(
+def _with_single_words(
     made: Assigned,
     drawn: DrawnBook,
     pages: Mapping[str, Page],
@@ -312,40 +312,52 @@ def _of_one_word(
 ) -> Assigned:
     """The attention of single words, which texts name (`Attention for "cat"`) and which look at all
     words of their sentence, where the frames rather fit that than the attention of all, or besides."""
-    labels = _words(pages, made.groups)
-    texts = [Title(name, *at, at[1], text, "") for name, page in pages.items()
-             for at, text in page.sheet.values.items()
-             if isinstance(text, str) and spoken_of(text) and (name, *at) not in labels]  # fmt: skip
-    alone, told, headings = Assigned(labels=made.labels), set[str](), list[Place]()
-    for number, group in enumerate(made.groups):
-        near = {spoken_of(one.text): one for one in texts[::-1] if _nearest(made, one) == number}
-        words = [word.casefold() for word in group.table.rows]
-        numbers = [words.index(word) for word in near if words.count(word) == 1]
-        if not 0 < len(numbers) <= MOST_ASKED or steps.MEMORY.symbol in group.weights:
-            return made
-        told |= near.keys()
-        for n in numbers:
-            query, above = _one_word(group, n), near[words[n]]
-            headings.append(Place(above.sheet, above.row, above.column, 1, 1))
-            if len(numbers) > 1:
-                query.name, query.heading = f"{group.name} {words[n]}", headings[-1]
-            alone.groups.append(query)
+    asked = _asked_about(made, pages)
+    if not asked:
+        return made
+    alone = Assigned([query for query, _ in asked], labels=made.labels)
     try:
         alone.graphs = [_computed(drawn, query, compute, {}) for query in alone.groups]
     except AttnXlError:  # a model without attention
         return made
+    words = {query.table.rows[0].casefold() for query in alone.groups}
     output = steps.OUTPUT.symbol
-    titles = [one for one in titles if one.step == output or spoken_of(one.text) not in told]
+    titles = [one for one in titles if one.step == output or spoken_of(one.text) not in words]
     _assign(alone, pages, titles)
-    if alone.score > made.score or made.missing & IMPLIES.keys():
-        return alone if alone.score > made.score else made
-    for query, heading in zip(alone.groups, headings):
+    if alone.score > made.score:
+        return alone
+    if made.missing & IMPLIES.keys():
+        return made
+    for query, heading in asked:
         query.frames, query.heading = [], heading
     both = Assigned([*made.groups, *alone.groups], [*made.graphs, *alone.graphs], labels=made.labels)
     _assign(both, pages, [title for title in titles if title not in made.done], copies=False)
     shown = [n for n, group in enumerate(both.groups) if group.frames or n < len(made.groups)]
     both.groups, both.graphs = [both.groups[n] for n in shown], [both.graphs[n] for n in shown]
     return both if len(shown) > len(made.groups) else made
+
+
+def _asked_about(made: Assigned, pages: Mapping[str, Page]) -> list[tuple[Group, Place]]:
+    """The words that texts name, each as a sentence of its own, with the cell of the text; [] unless
+    each sentence has some."""
+    labels = _words(pages, made.groups)
+    texts = [Title(name, *at, at[1], text, "") for name, page in pages.items()
+             for at, text in page.sheet.values.items()
+             if isinstance(text, str) and spoken_of(text) and (name, *at) not in labels]  # fmt: skip
+    asked = []
+    for number, group in enumerate(made.groups):
+        near = {spoken_of(one.text): one for one in texts[::-1] if _nearest(made, one) == number}
+        words = [word.casefold() for word in group.table.rows]
+        numbers = [words.index(word) for word in near if words.count(word) == 1]
+        if not 0 < len(numbers) <= MOST_ASKED or steps.MEMORY.symbol in group.weights:
+            return []
+        for n in numbers:
+            query, above = _one_word(group, n), near[words[n]]
+            heading = Place(above.sheet, above.row, above.column, 1, 1)
+            if len(numbers) > 1:
+                query.name, query.heading = f"{group.name} {words[n]}", heading
+            asked.append((query, heading))
+    return asked
 
 
 def _one_word(group: Group, number: int) -> Group:
