@@ -501,11 +501,17 @@ def labels_of(cells: Page, place: Place) -> tuple[tuple[tuple[str, ...], int], .
     return left, above
 
 
-def _listed(cells: Page, labels: Sequence[str], place: Place, step: tuple[int, int]) -> bool:
-    """Whether labels stand left of, or above, the columns or rows of a list of steps that a place of a
-    single line is in."""
+def _listed(
+    cells: Page, labels: Sequence[str], place: Place, title: Title | None, step: tuple[int, int]
+) -> bool:
+    """Whether labels stand left of, or above, the columns or rows of a list of steps, of which a title
+    heads a place of a single line."""
+    down, across = step
+    rows = (place.row - 1, place.row) if down else (place.row - 1,)
+    if title is None or title.row not in rows or title.last_column != place.column - down:
+        return False
     for away in range(2, LONGEST + 1):
-        line = shifted(place, -away * step[0], -away * step[1])
+        line = shifted(place, -away * down, -away * across)
         if line.row < 1 or line.column < 1:
             return False
         if cells.texts(*box(line)):
@@ -686,9 +692,9 @@ def evidence(
     row, column, rows, columns = place.row, place.column, place.rows, place.columns
     score, signs, agrees = 0.0, [], False
     (left, aside), (above, up) = labels_of(cells, place)
-    if columns == 1 < rows and not left and _listed(cells, form.rows, place, (0, 1)):
+    if columns == 1 < rows and not left and _listed(cells, form.rows, place, title, (0, 1)):
         left = form.rows
-    if rows == 1 < columns and not above and _listed(cells, form.columns, place, (1, 0)):
+    if rows == 1 < columns and not above and _listed(cells, form.columns, place, title, (1, 0)):
         above = form.columns
     own_title = (title.row, title.column) if title is not None else None
     if own_title == (row - up, column):

@@ -1196,6 +1196,19 @@ def test_a_list_of_steps_is_that_of_the_word_it_names(way: str, tmp_path: Path) 
         fill_file(out, {}, tables=attn_xl.read_tables({"few": X}))
 
 
+def test_tags_in_a_list_of_one_word(tmp_path: Path) -> None:
+    made, words = openpyxl.Workbook(), PETS[:3]
+    for line in [["Embeddings", *DIMS], *([word, *x] for word, x in zip(words, X.tolist()))]:
+        made.active.append(line)
+    made.active["A6"] = f'Attention for "{words[1]}"'
+    for column, step in ((2, "Scores"), (3, "Softmax")):
+        made.active.cell(7, column, f"{{{{ {step} | words across }}}}")
+    _, out = filled(saved(made, tmp_path / "own.xlsx"))
+    weights, _ = naive_attention(X[1:2], X[:3], X[:3])
+    values = read_drawn(out).sheets[0].values
+    np.testing.assert_allclose([values[row, 3] for row in (7, 8, 9)], weights[0], rtol=1e-12)
+
+
 def test_a_list_may_stand_below_the_matrices_of_all_words(tmp_path: Path) -> None:
     made, words = openpyxl.Workbook(), PETS[:3]
     sheet = AuthorSheet(made.active)

@@ -146,8 +146,16 @@ def assigned(
     used = {*given, *weights, *labels}
     titles = [title for title in titles if title not in used]
     made.graphs = [_computed(drawn, group, compute, {}) for group in made.groups]
-    _assign(made, pages, titles)
-    made = _with_single_words(made, drawn, pages, titles, compute)
+    try:
+        _assign(made, pages, titles)
+    except InputError:  # a tag has no room for the matrix of all words
+        made.score = 0.0
+        alone = _with_single_words(made, drawn, pages, titles, compute)
+        if alone is made:
+            raise
+        made = alone
+    else:
+        made = _with_single_words(made, drawn, pages, titles, compute)
     for step in made.missing & IMPLIES.keys():
         made.implied |= IMPLIES[step]
     made.implied |= _heads_named(titles, made.groups)
@@ -736,7 +744,8 @@ def _places(
         # What stands among the steps of a head may be of all heads, or the heads side by side.
         base = re.sub(r"_\d+$", "", title.step)
         tried = (title.step, base, *JOINED.get(base, ()))
-        for step in dict.fromkeys(one for name in tried for one in _in_layers(made.graphs[n], name)):
+        layered = (one for name in tried for one in _in_layers(made.graphs[n], name))
+        for step in dict.fromkeys((*tried, *layered)):
             node = made.graphs[n].get(step)
             if node is None or node.scalar:
                 continue
