@@ -6,9 +6,10 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.parsers.expat import ExpatError
@@ -24,8 +25,8 @@ from .boxes import rectangles_of
 from .formulas import Formula, References, formulas_in
 from .ooxml import DAMAGED, Malformed, Package, content_of, damaged, parse
 
-ROW = re.compile(rb"<((?:\w+:)?)row\b([^>]*?)(/>|>(.*?)</(?:\w+:)?row>)", re.DOTALL)
-"""A row of a sheet: the prefix of its tags, its attributes, and its cells."""
+ROW = re.compile(rb"<((?:\w+:)?)row\b([^>]*?)(/?)>")
+"""The start of a row of a sheet: the prefix of its tags, its attributes, and whether it is all."""
 CELL = re.compile(rb"<(?:\w+:)?c\b([^>]*?)(?:/>|>(.*?)</(?:\w+:)?c>)", re.DOTALL)
 """A cell of a row: its attributes and its content."""
 CELL_START = re.compile(
@@ -209,8 +210,8 @@ def _looks(
     Raises:
         InputError: if cells have no addresses, or are not in order.
     """
-    runs: dict[bytes, tuple[list[int], list[int]]] = {}
-    rows, columns, styles = list[int](), list[int](), list[int]()
+    runs: dict[bytes, tuple[Sequence[int], Sequence[int]]] = {}
+    rows, columns, styles = list[int](), list[Sequence[int]](), list[Sequence[int]]()
     last, ordered = (0, 0), True
     for blanks, of_blanks, letters, number, style in _CELLS.findall(xml, *data_of(xml)):
         if blanks:  # the same in many rows
@@ -225,16 +226,17 @@ def _looks(
         cell = int(number or 0), across[0]
         ordered &= 0 not in cell and last < cell
         last = cell[0], across[-1]
-        rows += [cell[0]] * len(across)
-        columns += across
-        styles += looks
+        rows.append(cell[0])
+        columns.append(across)
+        styles.append(looks)
     if not ordered:
         raise InputError(
             f"{where}: its cells have no addresses, or no order. Save it once in a spreadsheet program."
         )
-    last = max(rows, default=0), max(columns, default=0)
+    last = max(rows, default=0), max((across[-1] for across in columns), default=0)
     numbers = np.full(np.array([last, *formulas]).max(axis=0) + 1, -1, np.int32)
-    numbers[rows, columns] = styles
+    of_rows = np.repeat(np.array(rows, int), [*map(len, columns)])
+    numbers[of_rows, np.array([*chain(*columns)], int)] = [*chain(*styles)]
     outlined = np.isin(numbers, [*framed])
     for top, left, high, wide in rectangles_of(outlined):
         box = outlined[top : top + high, left : left + wide]
@@ -275,6 +277,30 @@ def data_of(xml: bytes) -> tuple[int, int]:
     if last is None:
         raise Malformed("it has a sheet without an end")
     return first.end(), last.start()
+
+
+class RowText(NamedTuple):
+    """A row of a sheet in its XML: where it begins and ends, the prefix of its tags, its attributes,
+    and its cells."""
+
+    start: int
+    end: int
+    prefix: bytes
+    attributes: bytes
+    cells: bytes
+
+
+def rows_in(xml: bytes) -> Iterator[RowText]:
+    """The rows in the XML of a sheet."""
+    end = 0
+    while found := ROW.search(xml, end):
+        start, first = found.span()
+        last = end = first
+        if not found[3]:
+            closing = b"</%brow>" % found[1]
+            last = xml.index(closing, first)  # a regular expression takes ten times as long
+            end = last + len(closing)
+        yield RowText(start, end, found[1], found[2], xml[first:last])
 
 
 def _framed_styles(package: Package) -> frozenset[int]:

@@ -110,12 +110,17 @@ class Page:
         self.rows, self.columns = sheet.looks.framed.shape
         kinds = np.zeros((5, self.rows + 1, self.columns + 1), np.int32)
         self.numbers: set[tuple[int, int]] = set()
+        self.where: dict[str, list[tuple[int, int]]] = {}
+        """The cells with each text, in lower case."""
         for place, value in sheet.values.items():
             number = is_number(value) or isinstance(value, ErrorValue)
-            if not number or self._counts(place):
-                kinds[1 if str(value).strip() in ARROWS else 0][place] = 1
-            else:
+            if number and not (is_number(value) and self._counts(place)):
                 self.numbers.add(place)
+            elif str(value).strip() in ARROWS:
+                kinds[1][place] = 1
+            else:
+                kinds[0][place] = 1
+                self.where.setdefault(clean(as_text(value)).casefold(), []).append(place)
         self.numbers |= sheet.formulas.keys() - sheet.values.keys()
         self.sums = {*sums_in(sheet.formulas, sheet.values.get)}
         self.numbers -= self.sums
@@ -134,7 +139,7 @@ class Page:
         """Whether a number is a label: it stands without a frame beside one, in a run: 0, 1, 2."""
         framed, values = self.sheet.looks.frames, self.sheet.values
         (row, column), value = place, values[place]
-        if framed(place) or place in self.sheet.formulas or not is_number(value):
+        if not float(value).is_integer() or framed(place) or place in self.sheet.formulas:
             return False
         for down, across in ((0, 1), (1, 0)):
             before, after = (row - down, column - across), (row + down, column + across)
@@ -199,11 +204,6 @@ class Page:
             cells = product(range(row, row + rows), range(column, column + columns))
             self._labels[box] = tuple(clean(as_text(self.sheet.values[cell])) for cell in cells)
         return self._labels[box]
-
-    @cached_property
-    def contents(self) -> set[str]:
-        """What its cells hold, as text."""
-        return {clean(as_text(value)) for value in self.sheet.values.values()}
 
     @cached_property
     def blocks(self) -> list[Box]:
@@ -540,7 +540,7 @@ def direction(
         return found, why
     place = Place(table.sheet, table.row, table.column, *table.shape)
     near = [title for title in titles if title.step in ("Scores", "Scaled", "Softmax", "Output")]
-    told = {*map(spoken_of, cells.contents)}
+    told = {*map(spoken_of, cells.where)}
     named = [any(text.casefold() in told for text in side) for side in (table.rows, table.columns)]
     rows, columns = (
         _fit(cells, near, table, across, place, any(named)) + NAMED * named[across]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import fields, replace
 from enum import Enum
 from pathlib import Path
@@ -19,13 +19,10 @@ from judges import differences_ironcalc
 import attn_xl
 from attn_xl import CallError, InputError, Settings, read_tables
 from attn_xl.cli.main import main
-from attn_xl.graph.functions import option
-from attn_xl.graph.step import WHOLE, Part
-from attn_xl.models.attention import Attending, attention_mask, positioned
+from attn_xl.graph.step import WHOLE
+from attn_xl.models.attention import attention_mask
 from attn_xl.models.build import attend
 from attn_xl.models.steps import MASK
-from attn_xl.models.transformer import Architecture, decoder, encoder
-from attn_xl.models.weights import SheetWeights
 from attn_xl.settings import Activation, Model, Norm, Normalize, Positions
 from attn_xl.workbook.write import write_workbook
 
@@ -298,13 +295,6 @@ def test_multi_head_against_loops(make: Make) -> None:
     assert (apart["s"]["Output"].values == graph["Output"].values).all()
 
 
-def test_a_bias_without_heads(make: Make) -> None:
-    x, w, b = normal(3, 2), normal(2, 2), normal(1, 2)
-    computation = attend(read_tables(make({"s": table(x), "W_K": table(w), "b_K": table(b)})))
-    assert np.allclose(computation["s"]["K"].values, x @ w + b, atol=1e-14)
-    assert not computation.remarks
-
-
 def test_hidden_words_get_no_attention_at_all(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -335,13 +325,6 @@ def test_a_mask_of_ones_own(make: Make, write: Make) -> None:
     assert openpyxl.load_workbook(write(source))["Mask"]["C5"].value == -1e9
 
 
-def test_cross_attention_has_a_row_for_each_query_and_a_column_for_each_key() -> None:
-    graph = attend(read_tables(SAMPLES / "cross.xlsx"))["french"]
-    assert graph["Softmax"].rows == ("le", "chat", "dort")
-    assert graph["Softmax"].columns == ("the", "cat", "is", "sleeping")
-    assert graph["Input"].shape[1] != graph["Memory"].shape[1]
-
-
 def test_positions_are_the_papers(make: Make) -> None:
     source = make({"s": table(normal(4, 5))})
     graph = attend(read_tables(source), Settings(positions=Positions.sinusoidal))["s"]
@@ -366,17 +349,6 @@ def test_dropout_keeps_the_expected_share() -> None:
     assert np.allclose(graph["Dropped"].values, graph["Softmax"].values * mask / 0.75)
     again = attend(read_tables(SAMPLES / "dropout.xlsx"), settings)["sentence"]
     assert (again["DropoutMask"].values == mask).all()
-
-
-def test_layer_norm_is_visible_and_right() -> None:
-    graph = attend(read_tables(SAMPLES / "encoder.xlsx"))["sentence"]
-    total, norm = graph["Enc1.Sum_1"].values, graph["Enc1.Norm_1"].values
-    mean, variance = total.mean(axis=1, keepdims=True), total.var(axis=1, keepdims=True)
-    assert np.allclose(graph["Enc1.Norm_1.Mean"].values, mean, atol=1e-14)
-    assert np.allclose(graph["Enc1.Norm_1.Variance"].values, variance, atol=1e-14)
-    assert np.allclose(norm, (total - mean) / np.sqrt(variance + 1e-5), atol=1e-12)
-    assert graph["epsilon"].values == 1e-5
-    assert graph["Enc1.gamma_1"].shape == (1, 4)
 
 
 def test_the_language_model_chooses_a_word(tmp_path: Path, kept: Path) -> None:
@@ -417,33 +389,6 @@ def test_a_translation_may_show_some_of_its_words() -> None:
     with pytest.raises(InputError, match="the sheet Vocabulary is missing"):
         attend(read_tables(SAMPLES / "encoder-decoder.xlsx"),
                replace(settings, heads=2, memory="source"))  # fmt: skip
-
-
-def test_the_whole_transformer_is_an_encoder_and_a_decoder() -> None:
-    """As one function of the library, too, it gives what the sample's workbook has."""
-    tables = read_tables(SAMPLES / "encoder-decoder.xlsx")
-    graph = attend(tables)["target"]
-    rows = {name: tables.sentences[name].rows for name in ("source", "target")}
-    architecture = Architecture(
-        weights=SheetWeights(tables, None),
-        epsilon=option(1e-5, "epsilon", ""),
-        heads=2,
-        norm="pre",
-        attending=Attending(
-            masks=lambda n, m, part: [padded(n, m, part)] if m == rows["source"] else []
-        ),
-        causal=Attending(
-            masks=lambda n, m, part: [attention_mask(n, m, MASK, part, causal=True, padding=())]
-        ),
-    )
-    source = positioned(attn_xl.given(graph["Source"].values, rows["source"], "abcd", "Source"))
-    target = positioned(attn_xl.given(graph["Input"].values, rows["target"], "abcd", "Input"))
-    whole = decoder(target, encoder(source, architecture), architecture)
-    assert (whole.values == graph["Dec.Norm"].values).all()
-
-
-def padded(n: Sequence[str], m: Sequence[str], part: Part) -> attn_xl.Matrix:
-    return attention_mask(n, m, MASK, part, causal=False, padding=["<PAD>"])
 
 
 def test_similarity_of_known_vectors(make: Make) -> None:
@@ -550,14 +495,6 @@ def test_a_choice_may_be_given_by_its_name() -> None:
         temperature=2.0, heads=2, causal=True, seed=2**60 + 1
     )
     assert not Settings.resolve({"model": "positions", "controls": True}, {}, "here").controls
-
-
-def test_a_model_by_its_name_is_that_model(make: Make) -> None:
-    tables = read_tables(make({"s": table(normal(3, 4))}))
-    named = attend(tables, Settings(model="encoder", random_weights=1))  # type: ignore[arg-type]
-    meant = attend(tables, Settings(model=Model.encoder, random_weights=1))
-    assert list(named["s"]) == list(meant["s"])
-    assert named.title == meant.title == "Encoder: s"
 
 
 def test_settings_in_the_workbook(make: Make) -> None:

@@ -485,7 +485,9 @@ class Sentence:
         for i, line in enumerate(lines):
             edges = np.flatnonzero(np.diff(wanted[i], prepend=False, append=False)).tolist()
             for start, end in zip(edges[::2], edges[1::2]):
-                values = [None if math.isnan(one) else one for one in numbers[i, start:end].tolist()]
+                values = numbers[i, start:end].tolist()
+                if np.isnan(numbers[i, start:end]).any():
+                    values = [None if math.isnan(one) else one for one in values]
                 yield home.row + i, FilledRun(home.column + start, values, line[start:end])
 
 

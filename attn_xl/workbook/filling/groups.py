@@ -226,12 +226,11 @@ def _between(page: Page, groups: Sequence[Group]) -> Iterator[Box]:
     """The blank rectangles between words or dimensions of a sentence, with borders or without."""
     for group in groups:
         sides = group.table.rows, group.table.columns
-        for (row, column), text in page.sheet.values.items():
-            for left, above in every(sides, sides):
+        for left, above in every(sides, sides):
+            for row, column in page.where.get(left[0].casefold(), ()):
                 box = row, column + 1, len(left), len(above)
                 if (
-                    text == left[0]
-                    and page.labels(row, column, len(left), 1) == left
+                    page.labels(row, column, len(left), 1) == left
                     and page.labels(row - 1, column + 1, 1, len(above)) == above
                     and not (page.texts(*box) or page.filled(*box))
                 ):
@@ -295,7 +294,8 @@ def _looking_at_each_other(
         for own, other in permutations(groups, 2):
             shape, turned = Shape(own.table.rows, other.table.rows), own.words_in == "columns"
             page = pages[title.sheet]
-            if shape.rows == shape.columns or not {*shape.rows, *shape.columns} <= page.contents:
+            labels = {label.casefold() for label in (*shape.rows, *shape.columns)}
+            if shape.rows == shape.columns or not labels <= page.where.keys():
                 continue
             for one in candidates(page, title, shape, turned, taken)[:1]:
                 (left, _), (above, _) = labels_of(page, one.place)
@@ -574,7 +574,7 @@ def _assign(
                 shape = graph[title.step].shape
                 rows, columns = shape[::-1] if group.words_in == "columns" else shape
                 why = f"but no frame of {rows} x {columns} cells is near"
-            hides = next(filter(_MINUS_INFINITY.fullmatch, pages[title.sheet].contents), "")
+            hides = next(filter(_MINUS_INFINITY.fullmatch, pages[title.sheet].where), "")
             if title.step == steps.MASK.symbol and hides:
                 why = f"but no formula can add the text {hides!r}: type -1E9 in its place"
             made.left.append(f"{title.where}: {title.text!r} names {title.step}, {why}.")
@@ -654,8 +654,7 @@ def _words(pages: Mapping[str, Page], groups: Sequence[Group]) -> set[tuple[str,
     for labels in (labels for group in groups for labels in (group.table.rows, group.table.columns)):
         words = {label.casefold() for label in labels}
         for name, page in pages.items():
-            texts = ((at, v) for at, v in page.sheet.values.items() if isinstance(v, str))
-            cells = {at for at, text in texts if text.strip().casefold() in words}
+            cells = {cell for word in words for cell in page.where.get(word, ())}
             for down, across in ((1, 0), (0, 1)):
                 for row, column in cells:
                     if (row - down, column - across) in cells:

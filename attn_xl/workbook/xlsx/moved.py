@@ -21,7 +21,7 @@ from attn_xl.spreadsheets.addresses import (
     parse_area,
     split_address,
 )
-from attn_xl.spreadsheets.drawn import CELL, ROW, DrawnBook, DrawnSheet, attribute, data_of
+from attn_xl.spreadsheets.drawn import CELL, DrawnBook, DrawnSheet, attribute, data_of, rows_in
 from attn_xl.spreadsheets.formulas import Formula, formula_in, tokens_of
 from attn_xl.spreadsheets.ooxml import tag_of
 
@@ -408,19 +408,17 @@ def _rows(body: bytes, sheet: DrawnSheet, both: Both) -> bytes:
     """The rows of a sheet where they go, with the copies of some."""
     rows = both.rows
     pieces = []
-    for found in ROW.finditer(body):
-        number = int(attribute(found[2], b"r"))
+    for found in rows_in(body):
+        number = int(attribute(found.attributes, b"r"))
         if number in rows.removed:
             continue
-        attributes = re.sub(rb'\s+spans="[^"]*"', b"", found[2])
+        attributes = re.sub(rb'\s+spans="[^"]*"', b"", found.attributes)
         for copy in range(rows.inserted.get(number, 0) + 1):
             new = rows.point(number) + copy
-            cells = [
-                _cells(cell, sheet, new, bool(copy), both) for cell in CELL.finditer(found[4] or b"")
-            ]
+            cells = [_cells(cell, sheet, new, bool(copy), both) for cell in CELL.finditer(found.cells)]
             own = re.sub(rb'(^|\s)r="\d+"', b'\\1r="%d"' % new, attributes, count=1)
             inner = b"".join(cells)
-            pieces.append(b"<%brow%b>%b</%brow>" % (found[1], own, inner, found[1]))
+            pieces.append(b"<%brow%b>%b</%brow>" % (found.prefix, own, inner, found.prefix))
     return b"".join(pieces)
 
 

@@ -9,23 +9,31 @@ import zipfile
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import groupby, repeat
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
 
 from attn_xl.errors import InputError
-from attn_xl.spreadsheets.addresses import address, letters, parse_area, row_token, split_address
+from attn_xl.spreadsheets.addresses import (
+    MAX_COLUMNS,
+    address,
+    letters,
+    parse_area,
+    row_token,
+    split_address,
+)
 from attn_xl.spreadsheets.drawn import (
     CELL,
     CELL_START,
     NO_LOOKS,
-    ROW,
     DrawnBook,
     Looks,
+    RowText,
     attribute,
     data_of,
+    rows_in,
 )
 from attn_xl.spreadsheets.ooxml import Package
 
@@ -323,22 +331,22 @@ def _sheet(xml: bytes, cells: FilledCells, looks: Looks, where: str) -> bytes:
         raise InputError(f"{where}: its XML has comments. Save it once in a spreadsheet program.")
     columns = _styles_of_columns(xml[:start])
 
-    def edited(row: int, found: re.Match[bytes] | None) -> bytes:
+    def edited(row: int, found: RowText | None) -> bytes:
         return _row(row, found, cells[row], prefix, columns, looks)
 
     pieces: list[bytes] = []
     waiting = sorted(row for row in cells if cells[row])
     done = 0
-    for found in ROW.finditer(body):
-        number = int(attribute(found[2], b"r") or 0)
+    for found in rows_in(body):
+        number = int(attribute(found.attributes, b"r") or 0)
         while waiting and waiting[0] < number:
             row = waiting.pop(0)
-            pieces += [body[done : found.start()], edited(row, None)]
-            done = found.start()
+            pieces += [body[done : found.start], edited(row, None)]
+            done = found.start
         if waiting and waiting[0] == number:
             waiting.pop(0)
-            pieces += [body[done : found.start()], edited(number, found)]
-            done = found.end()
+            pieces += [body[done : found.start], edited(number, found)]
+            done = found.end
     pieces.append(body[done:])
     pieces += [edited(row, None) for row in waiting]
     return _spanning(xml[:start], cells) + b"".join(pieces) + xml[end:]
@@ -359,31 +367,29 @@ def _spanning(head: bytes, cells: FilledCells) -> bytes:
 
 
 def _row(
-    row: int, found: re.Match[bytes] | None, cells: FilledRow, prefix: str,
-    columns: Mapping[int, int], looks: Looks,
+    row: int, found: RowText | None, cells: FilledRow, prefix: str,
+    columns: np.ndarray, looks: Looks,
 ) -> bytes:  # fmt: skip
     """A row with some cells filled in; the others keep their bytes.
 
     Args:
         found: the row as it is; None if the sheet has none.
-        columns: the style of each column that has one.
+        columns: the styles of the columns.
     """
-    attributes, inner = (found[2], found[4] or b"") if found else (b' r="%d"' % row, b"")
+    attributes, inner = (found.attributes, found.cells) if found else (b' r="%d"' % row, b"")
     custom = attribute(attributes, b"customFormat") in (b"1", b"true")
     own = int(attribute(attributes, b"s") or 0) if custom else 0
     line = looks.styles[row] if row < len(looks.styles) else looks.styles[0]
     there = np.flatnonzero(line >= 0)
-    held = line.tolist()
     pieces, done = list[bytes](), 0
     for filled, values, formulas, chosen in _runs(cells):
-        styles = held[filled[0] : filled[-1] + 1]
-        if chosen or len(styles) < len(filled) or -1 in styles:
-            styles += [-1] * (len(filled) - len(styles))
-            own_styles = zip(filled, styles, chosen or repeat(None))
-            styles = [
-                (style if style >= 0 else own or columns.get(column, 0)) if other is None else other
-                for column, style, other in own_styles
-            ]
+        span = slice(filled[0], filled[-1] + 1)
+        held, others = line[span], columns[span]
+        shown = np.full(len(filled), own) if own else others.copy()
+        np.copyto(shown[: len(held)], held, where=held >= 0)
+        styles = shown.tolist()
+        if chosen:
+            styles = [own if other is None else other for own, other in zip(styles, chosen)]
         pattern = _pattern(prefix, filled, tuple(map(type, values)), formulas, tuple(styles))
         written = pattern.at(row) % tuple(_values(values))
         start, end = np.searchsorted(there, (filled[0], filled[-1] + 1))
@@ -465,12 +471,10 @@ def _offset(inner: bytes, row: int, columns: np.ndarray) -> int:
     return len(inner)
 
 
-def _styles_of_columns(head: bytes) -> dict[int, int]:
-    """The style of each column that has one."""
-    styles: dict[int, int] = {}
+def _styles_of_columns(head: bytes) -> np.ndarray:
+    """The style of each column, counted from 1."""
+    styles = np.zeros(MAX_COLUMNS + 1, np.int32)
     for tag in re.findall(rb"<(?:\w+:)?col\b([^>]*)>", head):
-        style = attribute(tag, b"style")
-        if style and style != b"0":
-            first, last = int(attribute(tag, b"min") or 1), int(attribute(tag, b"max") or 1)
-            styles |= dict.fromkeys(range(first, min(last, 16384) + 1), int(style))
+        first, last = int(attribute(tag, b"min") or 1), int(attribute(tag, b"max") or 1)
+        styles[first : last + 1] = int(attribute(tag, b"style") or 0)
     return styles
