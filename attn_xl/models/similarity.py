@@ -175,10 +175,10 @@ def principal_components(x: Numbers, count: int, *, centred: bool = True) -> Num
     _, sizes, directions = np.linalg.svd(measured, full_matrices=False)
     directions = directions[:count][sizes[:count] > 1e-9 * sizes.max(initial=1e-300)]
     while len(directions) < min(count, x.shape[1]):
-        rest = np.eye(x.shape[1]) - directions.T @ directions
-        lengths = np.linalg.norm(rest, axis=1)
-        first = lengths.round(9).argmax()
-        directions = np.vstack([directions, rest[first] / lengths[first]])
+        first = (1 - (directions**2).sum(axis=0)).round(9).argmax()
+        rest = -directions[:, first] @ directions
+        rest[first] += 1
+        directions = np.vstack([directions, rest / np.linalg.norm(rest)])
     largest = np.abs(directions).argmax(axis=1)
     signs = np.sign(directions[np.arange(len(directions)), largest])
     return np.asarray(directions * signs[:, None])
