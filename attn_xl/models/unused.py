@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,7 +12,7 @@ from attn_xl.errors import AttnXlError, InputError
 from attn_xl.models.steps import TARGET
 from attn_xl.settings import Model, Settings
 from attn_xl.tables.names import weight_name
-from attn_xl.tables.survey import Tables, quoted_argument
+from attn_xl.tables.survey import Tables
 
 _HEAD = re.compile(r"(?:.*\.)?[Wb]_[QKV]_(\d+)")
 _LAYER = re.compile(r"(?:Enc|Dec)(\d+)\..*")
@@ -160,4 +161,4 @@ def _arguments(tables: Tables, unused: Sequence[str]) -> str:
                 scope = front
                 break
         arguments[scope] = None
-    return quoted_argument(",".join(arguments))
+    return shlex.quote(",".join(arguments))

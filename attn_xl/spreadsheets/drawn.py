@@ -22,7 +22,9 @@ from attn_xl.settings import LABELS, SETTINGS
 from .addresses import Corners, address, parse_area, split_address
 from .book import Book, book_of
 from .boxes import rectangles_of
-from .formulas import Formula, References, formulas_in
+from .engine import computed
+from .formulas import Formula, References, formula_in, formulas_in
+from .numerals import NOT_STORED
 from .ooxml import DAMAGED, Malformed, Package, content_of, damaged, parse
 
 ROW = re.compile(rb"<((?:\w+:)?)row\b([^>]*?)(/?)>")
@@ -107,6 +109,7 @@ class DrawnBook:
         book: its values.
         names: its defined names, with what each refers to.
         behind: the name of the sheet that `fill` added to it, or "".
+        not_stored: its formula cells without a stored value, by the name of their sheet.
     """
 
     path: Path
@@ -115,6 +118,7 @@ class DrawnBook:
     sheets: list[DrawnSheet] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
     behind: str = ""
+    not_stored: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
 
     @cached_property
     def package(self) -> Package:
@@ -167,7 +171,33 @@ def read_drawn(path: Path, content: bytes | None = None) -> DrawnBook:
             drawn.sheets.append(sheet)
     except (Malformed, ExpatError, *DAMAGED, LookupError) as error:
         raise damaged(path, str(error)) from None
+    _compute_missing(drawn)
     return drawn
+
+
+def _compute_missing(drawn: DrawnBook) -> None:
+    """Give formulas without a stored value theirs, where they read no blank cell: of words, of an
+    input."""
+    formulas = {
+        (sheet.name, *cell): formula_in(one, cell)
+        for sheet in drawn.sheets
+        for cell, one in sheet.formulas.items()
+        if sheet.values.get(cell) is NOT_STORED and not (one.array or one.table)
+    }
+    if not formulas:
+        return
+    for name, *cell in formulas:
+        drawn.not_stored.setdefault(name, []).append((cell[0], cell[1]))
+    grids = drawn.book.grids
+
+    def value_at(sheet: str, row: int, column: int) -> tuple[Any, bool]:
+        line = grids[sheet][row - 1] if row <= len(grids[sheet]) else []
+        value = line[column - 1] if column <= len(line) else ""
+        return NOT_STORED if value == "" else value, False
+
+    sheets = {sheet.name: sheet for sheet in drawn.sheets}
+    for (name, row, column), value in computed(formulas, [*grids], drawn.names, value_at).items():
+        sheets[name].values[row, column] = grids[name][row - 1][column - 1] = value
 
 
 def _refuse_signed(path: Path, package: Package) -> None:

@@ -4,6 +4,7 @@ the biases, the mask and the heads, whatever they are called."""
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import permutations
@@ -523,15 +524,11 @@ def _conflict(
     sheets = [plain[place.sheet] for place in words]
     alone = len(set(sheets)) == len(sheets)
     shown = listed([*map(named, words)])
-    first = f"--sheet {_for_shell(sheets[0])}" if alone else f'--range "{named(words[0])}"'
+    first = f"--sheet {shlex.quote(sheets[0])}" if alone else f'--range "{named(words[0])}"'
     return InputError(
         f"{book.path}: the formulas compute {len(found)} attentions with different weights, of the "
         f"words in {shown}. Choose one with {first}."
     )
-
-
-def _for_shell(name: str) -> str:
-    return name if name.isidentifier() else f"'{name}'"
 
 
 def _by_sheet(

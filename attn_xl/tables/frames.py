@@ -136,16 +136,24 @@ class Page:
         self._labels: dict[tuple[int, ...], tuple[str, ...]] = {}
 
     def _counts(self, place: tuple[int, int]) -> bool:
-        """Whether a number is a label: it stands without a frame beside one, in a run: 0, 1, 2."""
+        """Whether a number is a label, in a run: 0, 1, 2: it stands without a frame beside one, or in a
+        line without a label before lines with one."""
         framed, values = self.sheet.looks.frames, self.sheet.values
         (row, column), value = place, values[place]
         if not float(value).is_integer() or framed(place) or place in self.sheet.formulas:
             return False
         for down, across in ((0, 1), (1, 0)):
             before, after = (row - down, column - across), (row + down, column + across)
-            run = values.get(before) == value - 1 or values.get(after) == value + 1
-            if run and framed((row + across, column + down)):
+            if values.get(before) != value - 1 and values.get(after) != value + 1:
+                continue
+            if framed((row + across, column + down)):
                 return True
+            for first in (0, 1):
+                top, left = row - int(value - first) * down, column - int(value - first) * across
+                corner = values.get((top - down, left - across))
+                label = values.get((top - down + across, left - across + down))
+                if values.get((top, left)) == first and corner is None and isinstance(label, str):
+                    return is_number(values.get((top + across, left + down)))
         return False
 
     def _count(self, sums: memoryview[int], row: int, column: int, rows: int, columns: int) -> int:
@@ -815,7 +823,8 @@ def untitled_tables(
         typed = sheet.formulas.keys().isdisjoint(Place(sheet.name, *block).cells())
         if block in named or not typed or cells.filled(*block) < rows * columns:
             continue
-        if not any(_over(title, block) for title in titles):
+        over = (title for title in titles if _over(title, block))
+        if all(title.place is None and is_label(cells, title, *block) for title in over):
             by = "its place beside another input"
             found.append(_given_table(sheet, cells, "Input", by, block, file))
     return found

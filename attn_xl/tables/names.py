@@ -182,6 +182,10 @@ _APPLIED = re.compile(r"\b(?:relu|[gs]elu|silu|swish)\b", re.IGNORECASE)
 _TIMES = re.compile(r"(?<=\S)\s+(?:[x×·*@⋅∙]|dot|times)\s+(?=\S)|\s*[×·*@⋅∙]\s*", re.IGNORECASE)
 _TRANSPOSED = re.compile(r"\^\{?[⊤T]\}?|(?<=[A-Z])\.T\b|(?<=\b[KX])T(?=\b|[QX]\b)|(?<=\b[QX][KX])T\b")
 """Also without its mark, as a superscript reads: `QKT`, `KTQ`."""
+_GOES_ON = re.compile(r"[x×·*÷/+@⋅∙]\s.*=\s*([\w\s'′-]+)")
+"""The result of a product whose first factor stands beside it: `· V = Output`."""
+_MORE = ("Scores", "Scaled"), ("Softmax", "Output")
+"""What a name means, and what its formula may say: `Scores = QKᵀ/√d_k`, `Attention = softmax(S) V`."""
 _UNSIGNED = re.compile(r"(?<=\b[QX])\.(?=[KX])|(?<=\bA)\s?(?=[VX]\b)|(?<=\b[VX])\s?(?=A\b)")
 """Where a product has a dot or no sign: `Q.K`, `A V`."""
 _QUERY, _KEY = r"(?:q|x|input|embeddings?)", r"(?:k|x|input|embeddings?)"
@@ -286,6 +290,10 @@ def step_named(text: str) -> tuple[str, bool] | None:
     """
     if len(text) > 200:
         return None
+    if product := _GOES_ON.fullmatch(text.strip()):
+        found = step_named(product[1])
+        if found and found[0] != "Input":
+            return found
     plain = _HEAD_FIRST.sub(r"\2 head \1", _marked(undecorated(text)).strip(":;. "))
     if re.search(r"\([^()]*=[^()]*\)$", plain):  # `Queries (Q = X W_Q)`
         plain = _ASIDE.sub("", plain)
@@ -302,6 +310,10 @@ def step_named(text: str) -> tuple[str, bool] | None:
         found = _step(base)
         if found == ("Hidden", False) and _APPLIED.search(part):
             return "Activated", False
+        aside = "" if equals else (re.findall(r"\((.*)\)$", base) or [""])[0]
+        formula = _step(re.sub(r"(?<=[A-Za-z])_?\d+", "", after.strip() or aside)) if found else None
+        if found and formula and (found[0], formula[0]) in _MORE:
+            found = formula
         if found is not None:
             number = f"_{head[1] or head[2] or head[3]}" if head and found[0] != "Input" else ""
             return f"{found[0]}{number}", found[1]

@@ -118,11 +118,6 @@ def _names_of(f: Found) -> list[str]:
     return [name for name in names if name]
 
 
-def quoted_argument(name: str) -> str:
-    """A name quoted for the shell."""
-    return shlex.quote(name)
-
-
 __all__ = ["Survey", "Table", "Tables", "survey_book"]
 
 
@@ -354,8 +349,8 @@ def _refuse_unknown_weights(survey: Survey, sheet: SheetFound, wanted: bool) -> 
     where = "" if name == sheet.name else f", sheet {sheet.name!r}"
     sheet.trouble = InputError(
         f"{survey.path}{where}: {name!r} looks like the name of weights, but attn-xl does not know it. "
-        f"Rename it to W_Q, W_K, W_V, ..., or leave it out with --without {quoted_argument(name)}. If "
-        f"it is a sentence, --sheet {quoted_argument(sheet.name)} reads it."
+        f"Rename it to W_Q, W_K, W_V, ..., or leave it out with --without {shlex.quote(name)}. If "
+        f"it is a sentence, --sheet {shlex.quote(sheet.name)} reads it."
     )
 
 
@@ -573,7 +568,7 @@ def _twice(survey: Survey, name: str, a: Found, b: Found) -> InputError:
     if a.place.sheet != b.place.sheet:
         return InputError(
             f"{survey.path}: {name} is on the sheets {a.place.sheet!r} and {b.place.sheet!r}. Choose "
-            f"one with --sheet {_quoted(a.place.sheet)}."
+            f"one with --sheet {shlex.quote(a.place.sheet)}."
         )
     return InputError(
         f"{survey.path}: {a.where} and {b.where} are both {name}. Choose one with --range "
@@ -587,10 +582,6 @@ def _is_asked(f: Found) -> bool:
 
 def _is_given(f: Found) -> bool:
     return not f.computed
-
-
-def _quoted(name: str) -> str:
-    return name if name.isidentifier() else f"'{name}'"
 
 
 def _remarks(survey: Survey) -> Iterator[str]:

@@ -23,7 +23,7 @@ Ends = Literal["", "given", "above", "depth", "limit"]
 MOST_CELLS = 2000
 """Known cells at which an explanation stops adding more."""
 _HEAD, _TAIL = 4, 2
-_LAST: dict[int, Layout] = {}
+_LAST: dict[int, tuple[Layout, dict[str | None, CellNames]]] = {}
 """The layout of the last computation, by its id: making one takes longer than explaining a cell."""
 
 
@@ -304,22 +304,25 @@ def explain(
     computation = as_computation(computation)
     if not isinstance(cell, str):
         raise wrong_type("cell", cell, "the name of one number: 'Softmax[mouse, cat]'")
-    layout = layout_of(computation)
-    names = CellNames(computation, layout, sheet)
+    layout, names = named(computation, sheet)
     found, *others = names.find(cell)
     explanation = _Explaining(layout, names, depth, decimals, most).of(found)
     return replace(explanation, others=tuple(map(names.name, others)))
 
 
-def layout_of(computation: Computation) -> Layout:
-    """The layout of the workbook that `convert` writes."""
+def named(computation: Computation, sheet: str | None) -> tuple[Layout, CellNames]:
+    """The layout of the workbook that `convert` writes, and the names of its cells; those of the last
+    computation are kept."""
     key = id(computation)
     if key not in _LAST:
         settings = replace(computation.settings or Settings(), sheets_for=None)
         _LAST.clear()
-        _LAST[key] = arrange(computation, settings)
+        _LAST[key] = arrange(computation, settings), {}
         finalize(computation, _LAST.pop, key, None)
-    return _LAST[key]
+    layout, names = _LAST[key]
+    if sheet not in names:
+        names[sheet] = CellNames(computation, layout, sheet)
+    return layout, names[sheet]
 
 
 def worked_with(
@@ -349,8 +352,7 @@ def explained_row(
     Source: Vaswani et al., "Attention Is All You Need" (2017), equation 1: the output is a weighted sum
     of the values.
     """
-    layout = layout_of(computation)
-    names = CellNames(computation, layout, sheet)
+    layout, names = named(computation, sheet)
     text = row.strip()
     try:
         found = names.find(f"{text.removesuffix(']')}, 1]")[0] if text.endswith("]") else None

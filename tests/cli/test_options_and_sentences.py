@@ -20,8 +20,8 @@ SENTENCES = {
 }
 OPTIONS = [
     [], ["--positions", "alibi"], ["--positions", "rotary"], ["--positions", "sinusoidal"],
-    ["--causal"], ["--window", "2"], ["--plain"], ["--temperature", "2"], ["--controls"],
-    ["--model", "encoder"], ["--model", "encoder", "--layers", "2"],
+    ["--causal"], ["--window", "2"], ["--plain"], ["--controls"],
+    ["--model", "encoder", "--layers", "2"],
     ["--model", "decoder-only", "--positions", "alibi"], ["--model", "gru"],
 ]  # fmt: skip
 HEADS = [[f"W_{w}_{h}" for w in "QKV" for h in (1, 2)], []]

@@ -799,22 +799,17 @@ def test_a_name_is_known_however_its_letters_fold() -> None:
     ("sample", "options"),
     [
         ("mouse", ["--level", 1]),
-        pytest.param("mouse", ["--level", 1, "--exam"], marks=thorough),
-        pytest.param("mouse", ["--level", 3], marks=thorough),
         ("multi-head", ["--level", 2, "--layout", "canvas"]),
         ("mouse", ["--blank", "Scores,Softmax.Sum", "--tolerance", 0.05]),
-        pytest.param("multi-head", ["--level", 2], marks=thorough),
         ("multi-head", ["--level", 3, "--exam"]),
         pytest.param("multi-head", ["--sheets-for", "head1"], marks=thorough),
         ("masks", ["--level", 2]),
         pytest.param("dropout", ["--level", 3], marks=thorough),
-        pytest.param("encoder-decoder", ["--level", 1], marks=thorough),
+        pytest.param("decoder", ["--level", 1], marks=thorough),
         ("language-model", ["--level", 2, "--plain"]),
-        pytest.param("temperature", ["--plain"], marks=thorough),
         ("cross", []),
         ("positions", ["--exam"]),
         pytest.param("plain-sum", [], marks=thorough),
-        pytest.param("projections", [], marks=thorough),
     ],
 )
 def test_every_kind_of_lesson(sample: str, options: list[Any], tmp_path: Path) -> None:

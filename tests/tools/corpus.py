@@ -58,17 +58,14 @@ def from_words(*arguments: object) -> Make:
 
 def _kinds() -> dict[str, Make]:
     kinds: dict[str, Make] = {}
-    for name in ALL:
+    for number, name in enumerate(ALL):  # the styles of formulas and the templates in turn
         sample = SAMPLES / f"{name}.xlsx"
-        for layout in LAYOUTS:
-            for template in TEMPLATES:
-                looks = ("--layout", layout, "--template", template)
-                kinds[f"{name} {layout} {template}"] = of("convert", sample, *looks)
-    for number, name in enumerate(ALL):  # the styles of formulas, the templates and layouts in turn
-        sample = SAMPLES / f"{name}.xlsx"
-        for turn, style in enumerate(STYLES):
-            looks = ("--layout", LAYOUTS[(number + turn) % 2], "--template", TEMPLATES[number // 2 % 2])
-            kinds[f"{name} {style}"] = of("convert", sample, *looks, "--formulas", style)
+        for turn, layout in enumerate(LAYOUTS):
+            template = TEMPLATES[(number + turn) % 2]
+            looks = ("--layout", layout, "--template", template)
+            kinds[f"{name} {layout} {template}"] = of("convert", sample, *looks)
+        style, looks = STYLES[number % 3], ("--layout", LAYOUTS[number % 2])
+        kinds[f"{name} {style}"] = of("convert", sample, *looks, "--formulas", style)
         kinds[f"{name} plain"] = of(
             "convert", sample, "--plain", "--decimals", (0, 2, 6, 15)[number % 4]
         )

@@ -65,8 +65,9 @@ REFERENCE = re.compile(
 )
 
 
-def named(layout: Layout, home: Block, formula: str) -> str:
-    """A formula with the names of matrices, headings and labels in place of addresses."""
+@cache
+def cells_of(layout: Layout) -> dict[tuple[str, int, int], str]:
+    """The names of matrices, headings and labels by their addresses."""
     where: dict[tuple[str, int, int], str] = {}
     for block in layout.blocks.values():
         place = block.place
@@ -76,6 +77,12 @@ def named(layout: Layout, home: Block, formula: str) -> str:
                 where[place.sheet, place.row + i, place.column + j] = f"{block.name}[{i},{j}]"
         for j in range(place.columns):
             where.setdefault((place.sheet, place.row - 1, place.column + j), f"{block.name}.head{j}")
+    return where
+
+
+def named(layout: Layout, home: Block, formula: str) -> str:
+    """A formula with the names of matrices, headings and labels in place of addresses."""
+    where = cells_of(layout)
 
     def said(match: re.Match[str]) -> str:
         sheet = (match[1] or home.place.sheet).strip("'").replace("''", "'")

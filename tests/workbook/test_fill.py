@@ -1118,7 +1118,8 @@ TITLES = {
     "Update": "Update gate z_t",
     "Candidate": "Candidate cell state c\u0303_t",
     "Scaled": "÷ √dk | Divide by sqrt(3) | Scaled dot products | b) Scaled | QKT ÷ √dₖ | Scale by 1/√d "
-    "| Scores after scaling | Scaled Scores S'",
+    "| Scores after scaling | Scaled Scores S' | Scores = QK^T/√d_k | Attention scores (QKᵀ/√d)",
+    "Scaled_1": "S1 = Q1K1ᵀ/√2",
     "Softmax": "Normalized weights (softmax) | III. Softmax | After softmax | Row-wise softmax | α_ij "
     "| Normalised scores | exp(s)/sum(exp(s))",
     "Softmax_2": "Head 2: Softmax",
@@ -1126,7 +1127,8 @@ TITLES = {
     "Softmax.Exponentials": "e^S",
     "Output": "Output: the new vectors | Task 3 - Contextualized embeddings | softmax(QK^T/√dk)V | AV "
     "| New X | Attention(Q, K, V) | Softmax V | Weighted average | Updated word vectors "
-    '| Multiply by V | V softmax(KTQ) | new embedding of "cat" | Multi-head attention output',
+    '| Multiply by V | V softmax(KTQ) | new embedding of "cat" | Multi-head attention output'
+    "| · V = Output | Attention = softmax(QKᵀ/√d) V",
     "Output_2": "Head output 2 | Output of head 2",
     "Input": "Input X | • Input | X ∈ R^5x3 | The input | Original embeddings | Embedding vectors "
     "| Token representations",
@@ -1286,6 +1288,25 @@ def test_formulas_without_stored_values_are_computed_and_checked(tmp_path: Path)
     complete = fill_file(path, {})
     assert complete.content == path.read_bytes()
     assert complete.attention == book.attention
+
+
+def test_labels_may_be_formulas_or_count(tmp_path: Path) -> None:
+    """Words taken from an input on another sheet, with columns x and y; numbered columns."""
+    made, path = openpyxl.Workbook(), tmp_path / "own.xlsx"
+    made.active.title = "Data"
+    for row in (["Word", "x", "y"], *([word, *line] for word, line in zip(PETS, X[:, :2].tolist()))):
+        made.active.append(row)
+    words = [f"=Data!A{row}" for row in range(2, 7)]
+    sheet = AuthorSheet(made.create_sheet("Attention"), borders=False)
+    for n, title in enumerate(("Scores", "Softmax", "Output")):
+        sheet.block(2 + 9 * n, 2, title, words, words if n < 2 else ("=Data!B1", "=Data!C1"))
+    made.save(path)
+    check(*filled(path), X[:, :2], frames=3)
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active, borders=False)
+    sheet.block(2, 2, "X", PETS, (1, 2, 3), X)
+    sheet.block(10, 2, "S", PETS, PETS)
+    check(*filled(saved(made, path)), X, frames=1)
 
 
 def test_labels_and_axes_are_no_titles(tmp_path: Path) -> None:

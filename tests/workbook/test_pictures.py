@@ -53,8 +53,7 @@ def run(*arguments: object) -> int:
 
 
 @alike
-@pytest.mark.parametrize("sample", SMALL)
-@pytest.mark.parametrize("formulas", list(Formulas))
+@pytest.mark.parametrize(("sample", "formulas"), [*zip(SMALL, [*Formulas, *Formulas])])
 def test_the_canvas_is_the_second_sheet_and_has_links_only(
     sample: str, formulas: Formulas, tmp_path: Path, keep: Write
 ) -> None:

@@ -161,11 +161,10 @@ def _note_changed(drawn: DrawnBook, filling: Filling) -> None:
         changed[place.sheet][rows, columns] |= blank
     for name, row, filled in labels:
         changed[name][row, filled] = True
-    for one in drawn.sheets:
-        for cell in drawn.references.cells.get(one.name, ()):
-            if one.values.get(cell) is NOT_STORED:
-                changed[one.name][cell] = True
-                filling.values.setdefault(one.name, {}).setdefault(cell, None)
+    for name, cells in drawn.not_stored.items():
+        for cell in cells:
+            changed[name][cell] = True
+            filling.values.setdefault(name, {}).setdefault(cell, None)
     left = [
         (sheet, cell, areas)
         for sheet, own in drawn.references.cells.items()

@@ -16,7 +16,7 @@ from attn_xl.models import steps
 from attn_xl.spreadsheets.addresses import Place, address, quoted
 from attn_xl.spreadsheets.boxes import Box
 from attn_xl.spreadsheets.drawn import DrawnBook
-from attn_xl.spreadsheets.numerals import is_number, numeral
+from attn_xl.spreadsheets.numerals import ErrorValue, is_number, numeral
 from attn_xl.tables.frames import (
     ARROWS,
     ELSEWHERE,
@@ -214,7 +214,8 @@ def _unnamed(made: Assigned, pages: Mapping[str, Page]) -> Iterator[tuple[Place,
             first = 2 if page.labels(row - 1, column, 1, columns) else 1
             away = [*every(range(first, 5), (0, 1)), *every((0, 1), range(1, 4))]
             near = [(row - n, column - m) for n, m in sorted(away, key=sum)]
-            texts = ((cell, v) for cell in near if isinstance(v := page.sheet.values.get(cell), str))
+            values = ((cell, page.sheet.values.get(cell)) for cell in near)
+            texts = ((c, v) for c, v in values if isinstance(v, str) and not isinstance(v, ErrorValue))
             told = ((cell, clean(text)) for cell, text in texts if text not in ARROWS)
             texts_near = [one for one in told if one[1] not in labels]
             for cell, text in sorted(texts_near, key=lambda one: not step_told(one[1]))[:1]:
@@ -423,9 +424,10 @@ def _of_heads(
             if before and title.step not in (steps.W_O.symbol, steps.INPUT.symbol):
                 renamed[title] = replace(title, step=f"{title.step}_{before[-1]}")
     return [renamed.get(title, title) for title in titles], {
-        renamed.get(title, title): (Frame(renamed[title].step, one.place, one.turned, one.by), table)
-        if title in renamed
-        else (one, table)
+        renamed.get(title, title): (
+            replace(one, step=renamed[title].step) if title in renamed else one,
+            table,
+        )
         for title, (one, table) in weights.items()
     }
 
@@ -485,17 +487,13 @@ def _group(
         sum(title.step == steps.INPUT.symbol and title.sheet == place.sheet for title in titles) > 1
     )
     name = place.sheet if not several else f"{place.sheet} {place.range.partition(':')[0]}"
-    group = Group(name, replace_frame(frame, turned), read, words, why)
+    group = Group(name, replace(frame, turned=turned), read, words, why)
     for step, (where, one) in own.items():
         fit, flipped = oriented(one, step, words, read.columns)
         if step.startswith("W_") and not one.labelled[0] and step in ("W_Q", "W_K", "W_V"):
             fit = replace(fit, rows=read.columns) if len(fit.rows) == len(read.columns) else fit
-        group.weights[step] = replace_frame(where, flipped), replace(fit, name=step)
+        group.weights[step] = replace(where, turned=flipped), replace(fit, name=step)
     return group
-
-
-def replace_frame(frame: Frame, turned: bool) -> Frame:
-    return Frame(frame.step, frame.place, turned, frame.by)
 
 
 @dataclass(frozen=True)
