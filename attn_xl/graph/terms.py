@@ -32,8 +32,8 @@ class Operand:
         """One number; in parentheses if it is a formula that binds less tightly than `binds`."""
         raise NotImplementedError
 
-    def row(self, row: int | None = None) -> str:
-        """All columns of the formula's row, or of another."""
+    def row(self, row: int | None = None, stop: int | None = None) -> str:
+        """The columns up to `stop`, or all, of the formula's row, or of another."""
         raise NotImplementedError
 
     def column(self, column: int) -> str:

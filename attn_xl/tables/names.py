@@ -193,7 +193,10 @@ _PLAIN = r"(?:q|query|queries)\*?(?:k|keys?)(?:transposed?)?"
 _PRODUCT = rf"(?:{_QUERY}\*?{_KEY}\^t|{_KEY}\^t\*?{_QUERY}|{_PLAIN}|matmul1)"
 _ROOT = r"[/÷](?:sqrt|√)\(?\w*\)?"
 _WEIGHTS = r"(?:attention(?:weights)?|softmax(?:\(.*\))?|weights|a)"
-_NEW = "new|updated|blended|combined|contextual(?:ized)?|enriched|final|mixed|attended|output"
+_NEW = (
+    "new|updated|blended|combined|context(?:ual(?:ized)?|aware)?|enriched|refined|transformed|final|mixed"
+    "|attended|output"
+)
 _FORMULAS = (
     (rf"\(?{_PRODUCT}\)?{_ROOT}|\[\]{_ROOT}", "Scaled"),
     (r"(?:(?:scaled?|divided?)by(?:1/)?|[÷/])(?:√|sqrt|theroot).*", "Scaled"),
@@ -202,7 +205,7 @@ _FORMULAS = (
     (r"softmax\(.*\)\*?(?:v|x|input|values)|(?:v|x|input|values)\*?softmax\(.*\)", "Output"),
     (rf"{_WEIGHTS}\*(?:v|x|input|values)|(?:v|x|input|values)\*{_WEIGHTS}", "Output"),
     (r".*attention\(q,k,v\)|(?:softmax|attention|weights)v", "Output"),
-    (r"multipl(?:y|ied)(?:by|with)(?:v|values)", "Output"),
+    (r"multipl(?:y|ied)(?:by|with)(?:v|values)|outputs?of(?:the)?\w*attention", "Output"),
     (r"weighted(?:(?:sum|average)s?(?:of(?:the)?(?:v|values))?|values|vectors)", "Output"),
     (
         rf"(?:{_NEW})(?:word|token)?(?:embedding|vector|representation|value|word|token|feature|x)s?",
@@ -359,7 +362,7 @@ def _step(text: str) -> tuple[str, bool] | None:
 _TOLD = (
     (
         r"weigh(?:t|ted|ting)?\b.*\b(?:sum|average|mean|values|vectors|embeddings)"
-        r"|(?:multipl|\bsum\b).*\b(?:values?|vectors?|v)\b"
+        r"|(?:multipl|\bsum\b).*\b(?:values?|vectors?|v)\b|\b(?:mix|blend|combine).*\b(?:embedding|vector|word)s"
         r"|(?:new|updated|context\w*|final) (?:\w+ ){0,2}(?:vector|embedding|representation)s?",
         "Output",
     ),

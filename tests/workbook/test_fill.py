@@ -444,11 +444,15 @@ def test_a_frame_of_the_wrong_size_is_named(tmp_path: Path) -> None:
     sheet.block(2, 2, "Input", PETS, ("a", "b", "c"), X)
     sheet.block(12, 2, "Scores", PETS[:4], PETS[:4])
     sheet.block(20, 2, "Output", PETS, ("a", "b", "c"))
-    made.active["B30"] = "Scores"
-    made.active["B31"] = "and more"
+    sheet.block(30, 2, "Softmax", PETS, PETS, lambda i, j: "?")
+    made.active["B40"] = "Scores"
+    made.active["B41"] = "and more"
     result = fill_file(saved(made, tmp_path / "own.xlsx"), {})
-    why = "names Scores, but no frame of 5 x 5 cells is near."
-    assert result.attention == [f"Sheet!B12: 'Scores' {why}"]
+    why = "but no frame of 5 x 5 cells is near; cells that hold '?' are not blank: clear them."
+    assert result.attention[:2] == [
+        f"Sheet!B12: 'Scores' names Scores, {why}",
+        f"Sheet!B30: 'Softmax' names Softmax, {why}",
+    ]
 
 
 def test_call_gives_a_step_the_author_s_own_name(tmp_path: Path, capsys: Any) -> None:
@@ -998,6 +1002,16 @@ def test_frames_on_a_sheet_of_their_own_belong_to_the_sentence_of_their_labels(
         assert (group.name, count) == ("two", 25)
 
 
+def test_sentences_have_titles_on_sheets_that_are_named_as_steps(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    for name in ("Input", "Scores", "Softmax", "Output"):
+        sheet = AuthorSheet(made.create_sheet(name))
+        for n, x in enumerate((X, Y)):  # of the same words
+            shape = PETS if name in ("Scores", "Softmax") else DIMS
+            sheet.block(2 + 9 * n, 2, f"Sentence {n + 1}", PETS, shape, x if name == "Input" else None)
+    check(*filled(saved(made, tmp_path / "own.xlsx")), X, Y, frames=3)
+
+
 def test_links_to_other_workbooks_are_kept_and_said(tmp_path: Path) -> None:
     path = two_contexts(tmp_path / "own.xlsx", [])
     with zipfile.ZipFile(path, "a") as package:
@@ -1127,8 +1141,9 @@ TITLES = {
     "Softmax.Exponentials": "e^S",
     "Output": "Output: the new vectors | Task 3 - Contextualized embeddings | softmax(QK^T/√dk)V | AV "
     "| New X | Attention(Q, K, V) | Softmax V | Weighted average | Updated word vectors "
-    '| Multiply by V | V softmax(KTQ) | new embedding of "cat" | Multi-head attention output'
-    "| · V = Output | Attention = softmax(QKᵀ/√d) V",
+    '| Multiply by V | V softmax(KTQ) | new embedding of "cat" | Multi-head attention output '
+    "| Context-aware embeddings (4 × 3) | Output of masked self-attention | · V = Output "
+    "| Attention = softmax(QKᵀ/√d) V",
     "Output_2": "Head output 2 | Output of head 2",
     "Input": "Input X | • Input | X ∈ R^5x3 | The input | Original embeddings | Embedding vectors "
     "| Token representations",
@@ -1155,7 +1170,7 @@ SENTENCES = {
     "Masked": "Apply masking | Hide the future words",
     "Output": "Sum of softmax x value | Weighted sum of the embeddings "
     "| Multiply the attention weights by V "
-    "| The new vectors of words",
+    "| The new vectors of words | 4) Use these weights to mix the embeddings.",
     "": "Mixed up | Attention by hand",
 }
 

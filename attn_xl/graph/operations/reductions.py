@@ -252,7 +252,7 @@ class RunningSum(Operation):
 
     def formula(self, row: int, column: int, *operands: Operand) -> str:
         (x,) = operands
-        first, last = x.row().partition(":")[0], x.cell(column).rpartition("!")[2]
+        first, last = x.row(stop=column + 1).partition(":")[0], x.cell(column).rpartition("!")[2]
         return f"SUM({first}:{last})"
 
     def words(self, *operands: str) -> str:

@@ -93,7 +93,7 @@ class _Operand(Operand):
             return f"({text})" if operation_of(node).binds < binds else text
         return f"cell of {self._name}{self._beside(row)}"
 
-    def row(self, row: int | None = None) -> str:
+    def row(self, row: int | None = None, stop: int | None = None) -> str:
         if self._cells is None:
             picked = operation_of(self._node).row_of(self._row if row is None else row)
             assert picked is not None

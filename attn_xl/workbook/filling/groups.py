@@ -44,7 +44,7 @@ from attn_xl.tables.frames import (
     untitled_tables,
 )
 from attn_xl.tables.labels import Table
-from attn_xl.tables.names import SPELLINGS, spoken_of, step_told
+from attn_xl.tables.names import SPELLINGS, of_table, spoken_of, step_told
 from attn_xl.tables.own_names import (
     DIMENSIONS,
     FORMULA,
@@ -144,7 +144,7 @@ def assigned(
             made.labels.append((tag, _nearest(made, tag)))
     labels = {tag for tag, _ in made.labels}
     used = {*given, *weights, *labels}
-    titles = [title for title in titles if title not in used]
+    titles = [_of_sheet(title, titles, called) for title in titles if title not in used]
     made.graphs = [_computed(drawn, group, compute, {}) for group in made.groups]
     try:
         _assign(made, pages, titles)
@@ -165,7 +165,9 @@ def assigned(
             group.frames = []
         made.graphs = [_computed(drawn, group, compute, made.implied) for group in made.groups]
         _assign(made, pages, titles)
-    texts = [title for _, title in _unnamed(made, pages) if step_called(title.text, called) is None]
+    texts = [
+        title for _, title in _unnamed(made, pages, called) if step_called(title.text, called) is None
+    ]
     told = [replace(one, step=step) for one in texts if (step := step_told(one.text))]
     _assign(made, pages, told, copies=False)
     _by_rhythm(made, pages)
@@ -174,6 +176,15 @@ def assigned(
         if exponentials := plain_exponentials(group):
             made.graphs[n] = _computed(drawn, group, compute, {**made.implied, **exponentials})
     return made
+
+
+def _of_sheet(title: Title, titles: Sequence[Title], called: Mapping[str, str]) -> Title:
+    """A title; that of a sentence (`Sentence 2`) without numbers, on a sheet that is named as a step
+    and has no title of one, names this step."""
+    named = step_called(of_table(title.sheet), called)
+    steps_there = {one.step for one in titles if one.sheet == title.sheet}
+    of_step = named is not None and steps_there == {steps.INPUT.symbol}
+    return replace(title, step=named[0]) if named and of_step else title
 
 
 def _for_an_input(drawn: DrawnBook, pages: Mapping[str, Page], titles: Sequence[Title]) -> str:
@@ -198,8 +209,11 @@ def _for_an_input(drawn: DrawnBook, pages: Mapping[str, Page], titles: Sequence[
     return "Write Input above the numbers of the words, one word per row or per column."
 
 
-def _unnamed(made: Assigned, pages: Mapping[str, Page]) -> Iterator[tuple[Place, Title]]:
-    """Blank frames as large as a matrix, each below a text that brings no matrix there."""
+def _unnamed(
+    made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str]
+) -> Iterator[tuple[Place, Title]]:
+    """Blank frames, each below a text that brings no matrix there: it names a step, or they are as
+    large as a matrix."""
     taken = [frame.place for group in made.groups for frame in (*group.given, *group.frames)]
     labels = {text for group in made.groups for text in (*group.table.rows, *group.table.columns)}
     shapes = {node.shape for graph in made.graphs for node in graph.values() if min(node.shape) > 1}
@@ -209,7 +223,7 @@ def _unnamed(made: Assigned, pages: Mapping[str, Page]) -> Iterator[tuple[Place,
     for name, page in pages.items():
         for row, column, rows, columns in dict.fromkeys((*page.blanks, *_between(page, made.groups))):
             place = Place(name, row, column, rows, columns)
-            if (rows, columns) not in shapes or _meets_one(place, taken):
+            if _meets_one(place, taken):
                 continue
             first = 2 if page.labels(row - 1, column, 1, columns) else 1
             away = [*every(range(first, 5), (0, 1)), *every((0, 1), range(1, 4))]
@@ -219,7 +233,8 @@ def _unnamed(made: Assigned, pages: Mapping[str, Page]) -> Iterator[tuple[Place,
             told = ((cell, clean(text)) for cell, text in texts if text not in ARROWS)
             texts_near = [one for one in told if one[1] not in labels]
             for cell, text in sorted(texts_near, key=lambda one: not step_told(one[1]))[:1]:
-                if repr(text) not in said:
+                names = (rows, columns) in shapes or step_called(text, called)
+                if names and repr(text) not in said:
                     yield place, Title(name, *cell, cell[1], text, "")
 
 
@@ -247,7 +262,7 @@ def _asked(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str])
         for name, node in [*graph.items()][::-1]
         if name not in shown and node.operation is not None and "." not in name
     ]
-    for place, title in _unnamed(made, pages):
+    for place, title in _unnamed(made, pages, called):
         named, name = step_called(title.text, called), title.text.partition("=")[0].strip()
         fitting = (step for step, shapes in open_steps if (place.rows, place.columns) in shapes)
         told = step_told(title.text)
@@ -562,7 +577,8 @@ def _assign(
         known |= {steps.INPUT.symbol, steps.KEY_WIDTH.symbol}
         known |= {step for number, step in named if number == n}
         named.add((n, title.step))
-        listed = title.place is None and pages[title.sheet].lists(title.row, title.column)
+        page = pages[title.sheet]
+        listed = title.place is None and page.lists(title.row, title.column)
         ours = title.step in SPELLINGS or title.step in graph or title in headless
         if title.step not in known and not listed and ours:
             why = "which the model does not compute"
@@ -572,7 +588,10 @@ def _assign(
                 shape = graph[title.step].shape
                 rows, columns = shape[::-1] if group.words_in == "columns" else shape
                 why = f"but no frame of {rows} x {columns} cells is near"
-            hides = next(filter(_MINUS_INFINITY.fullmatch, pages[title.sheet].where), "")
+                marks = [text for text, cells in page.where.items() if len(cells) >= rows * columns > 1]
+                if marks := [text for text in marks if not re.search(r"\w", text)]:
+                    why += f"; cells that hold {marks[0]!r} are not blank: clear them"
+            hides = next(filter(_MINUS_INFINITY.fullmatch, page.where), "")
             if title.step == steps.MASK.symbol and hides:
                 why = f"but no formula can add the text {hides!r}: type -1E9 in its place"
             made.left.append(f"{title.where}: {title.text!r} names {title.step}, {why}.")
@@ -718,6 +737,9 @@ def _offers(
         offers = [one for one in offers if not _lists_steps(title, one.candidate.place, known)]
         if not near and len(order) > 1:  # only labels tell whose it is
             agreeing = {offer.group for offer in offers if offer.candidate.agrees}
+            by = f"the title {title.text!r}"
+            alike = {n for n in agreeing if made.groups[n].input.by == by}
+            agreeing = alike or agreeing
             if offers and len(agreeing) != 1:
                 names = " or ".join(made.groups[n].name for n in sorted(agreeing or {*order}))
                 made.left.append(

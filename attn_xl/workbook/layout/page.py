@@ -346,21 +346,21 @@ class PlacedOperand(Operand):
         row_text = self._row_number(row)
         return self._reads(f"{self._sheet}{'$' * one_column}{letter}{row_text}", 1)
 
-    def row(self, row: int | None = None) -> str:
-        """All columns of a row, from 0, or of the formula's own row."""
-        cells = self._cells
+    def row(self, row: int | None = None, stop: int | None = None) -> str:
+        """The columns up to `stop`, or all, of a row, from 0, or of the formula's own row."""
+        cells, columns = self._cells, stop or self.shape[1]
         if cells is None:
             picked = operation_of(self._node).row_of(self._index if row is None else row)
             assert picked is not None
-            return self._parents[picked[0]].row(picked[1])
+            return self._parents[picked[0]].row(picked[1], stop)
         if self._moves_aside:
             index = min(self._index if row is None else row, self.shape[0] - 1)
             moves = row is None and self.shape[0] > 1, False
-            return self._range(index, 0, 1, self.shape[1], moves)
+            return self._range(index, 0, 1, columns, moves)
         first = self._block.place.column + cells.column
         number = self._row_number(row)
-        text = f"{self._sheet}${letters(first)}{number}:${letters(first + self.shape[1] - 1)}{number}"
-        return self._reads(text, self.shape[1])
+        text = f"{self._sheet}${letters(first)}{number}:${letters(first + columns - 1)}{number}"
+        return self._reads(text, columns)
 
     def column(self, column: int) -> str:
         column = min(column, self.shape[1] - 1)
