@@ -4,7 +4,7 @@ matrices of attention, whether they are blank, partly filled or complete."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
@@ -23,7 +23,7 @@ from attn_xl.spreadsheets.sums import sums_in
 from attn_xl.text import clean
 
 from .labels import Table
-from .names import SPELLINGS, says_across, spoken_of, step_named, undecorated, weight_label
+from .names import SPELLINGS, of_table, says_across, spoken_of, step_named, undecorated, weight_label
 from .roles import BY_DEFAULT, WordsIn, to_turn, words_of
 
 ARROWS = frozenset("↓→↑←⇒⇓|—-–/=+×·*")
@@ -443,6 +443,17 @@ def tables_given(
         by = f"the title {title.text!r}"
         found[title] = _given_table(sheet, cells, step, by, block, file)
     return found
+
+
+def of_sheet(
+    titles: Sequence[Title], given: Collection[Title], called: Mapping[str, str]
+) -> Sequence[Title]:
+    """The titles on a sheet; those of sentences (`Sentence 2`) without numbers name the step that the
+    sheet is named as, if no title names one."""
+    named = step_called(of_table(titles[0].sheet), called) if titles else None
+    if named is None or given or {title.step for title in titles} != {"Input"}:
+        return titles
+    return [replace(title, step=named[0]) for title in titles]
 
 
 def _is_vector(sheet: DrawnSheet, cells: Page, block: Box) -> bool:

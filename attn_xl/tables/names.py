@@ -126,7 +126,8 @@ SPELLINGS = {
     "V": "v value values valuevectors",
     "Scores": "scores score s attentionscores attentionscore similarityscores similarities similarity "
     "dotproducts dotproduct dotproductsimilarity innerproducts innerproduct matmul1 eij "
-    "alignmentscores energy energies compatibility unnormalizedattention unnormalizedweights",
+    "affinity affinities affinityscores alignmentscores energy energies compatibility "
+    "unnormalizedattention unnormalizedweights",
     "Scaled": "scaled scale scaling ss",
     "Masked": "masked maskedscores maskedattentionscores",
     "Mask": "mask attentionmask causalmask",
@@ -180,7 +181,10 @@ BY_SPELLING = {
 }
 _APPLIED = re.compile(r"\b(?:relu|[gs]elu|silu|swish)\b", re.IGNORECASE)
 _TIMES = re.compile(r"(?<=\S)\s+(?:[x×·*@⋅∙]|dot|times)\s+(?=\S)|\s*[×·*@⋅∙]\s*", re.IGNORECASE)
-_TRANSPOSED = re.compile(r"\^\{?[⊤T]\}?|(?<=[A-Z])\.T\b|(?<=\b[KX])T(?=\b|[QX]\b)|(?<=\b[QX][KX])T\b")
+_TRANSPOSED = re.compile(
+    r"\^\{?[⊤T]\}?|(?<=[A-Z])\.T\b|(?<=\b[KX])T(?=\b|[QX]\b)|(?<=\b[QX][KX])T\b"
+    r"|(?<=\b[KX])\s+[Tt]ransposed?\b|(?<=\b[Kk]eys)\s+[Tt]ransposed?\b"
+)
 """Also without its mark, as a superscript reads: `QKT`, `KTQ`."""
 _GOES_ON = re.compile(r"[x×·*÷/+@⋅∙]\s.*=\s*([\w\s'′-]+)")
 """The result of a product whose first factor stands beside it: `· V = Output`."""

@@ -1009,7 +1009,9 @@ def test_sentences_have_titles_on_sheets_that_are_named_as_steps(tmp_path: Path)
         for n, x in enumerate((X, Y)):  # of the same words
             shape = PETS if name in ("Scores", "Softmax") else DIMS
             sheet.block(2 + 9 * n, 2, f"Sentence {n + 1}", PETS, shape, x if name == "Input" else None)
-    check(*filled(saved(made, tmp_path / "own.xlsx")), X, Y, frames=3)
+    path = saved(made, tmp_path / "own.xlsx")
+    check(*filled(path), X, Y, frames=3)
+    assert fill_file(path, {}, tables=attn_xl.read_tables({"few": X[:3]})).filling.count == 27
 
 
 def test_links_to_other_workbooks_are_kept_and_said(tmp_path: Path) -> None:
@@ -1121,8 +1123,10 @@ def test_labels_say_that_one_sentence_looks_at_another(across: bool, tmp_path: P
 
 
 TITLES = {
+    "K": "K transpose | Keys transposed",
     "Q": "Queries (Q = X·Wq) | Query vectors | Queries Q",
-    "Scores": "Step 2: Scores (Q·Kᵀ) | Self-attention scores | (2) Scores | Q @ K.T | QKT | Q.K^T "
+    "Scores": "Affinity matrix | Step 2: Scores (Q·Kᵀ) "
+    "| Self-attention scores | (2) Scores | Q @ K.T | QKT | Q.K^T "
     "| Cross-attention scores | Q times K | attn scores "
     "| Similarity matrix S | ① Scores | Scores ↓ | “Scores” | Scores [3×3] "
     "| Step two: compute the scores | Part B: Scores | 2.1 Scores",

@@ -36,6 +36,7 @@ from attn_xl.tables.frames import (
     evidence,
     labels_of,
     nearest_to,
+    of_sheet,
     oriented,
     shifted,
     step_called,
@@ -44,7 +45,7 @@ from attn_xl.tables.frames import (
     untitled_tables,
 )
 from attn_xl.tables.labels import Table
-from attn_xl.tables.names import SPELLINGS, of_table, spoken_of, step_told
+from attn_xl.tables.names import SPELLINGS, spoken_of, step_told
 from attn_xl.tables.own_names import (
     DIMENSIONS,
     FORMULA,
@@ -127,6 +128,7 @@ def assigned(
         found = tables_given(sheet, pages[sheet.name], own, file)
         given |= found
         untitled += untitled_tables(sheet, pages[sheet.name], own, found, file)
+        titles = [*(one for one in titles if one not in own), *of_sheet(own, found, called)]
     inputs = [(frame, table) for frame, table in given.values() if frame.step == steps.INPUT.symbol]
     inputs += _untitled_inputs(inputs, untitled, given.values())
     if not inputs:
@@ -144,7 +146,7 @@ def assigned(
             made.labels.append((tag, _nearest(made, tag)))
     labels = {tag for tag, _ in made.labels}
     used = {*given, *weights, *labels}
-    titles = [_of_sheet(title, titles, called) for title in titles if title not in used]
+    titles = [title for title in titles if title not in used]
     made.graphs = [_computed(drawn, group, compute, {}) for group in made.groups]
     try:
         _assign(made, pages, titles)
@@ -176,15 +178,6 @@ def assigned(
         if exponentials := plain_exponentials(group):
             made.graphs[n] = _computed(drawn, group, compute, {**made.implied, **exponentials})
     return made
-
-
-def _of_sheet(title: Title, titles: Sequence[Title], called: Mapping[str, str]) -> Title:
-    """A title; that of a sentence (`Sentence 2`) without numbers, on a sheet that is named as a step
-    and has no title of one, names this step."""
-    named = step_called(of_table(title.sheet), called)
-    steps_there = {one.step for one in titles if one.sheet == title.sheet}
-    of_step = named is not None and steps_there == {steps.INPUT.symbol}
-    return replace(title, step=named[0]) if named and of_step else title
 
 
 def _for_an_input(drawn: DrawnBook, pages: Mapping[str, Page], titles: Sequence[Title]) -> str:
