@@ -740,11 +740,12 @@ def evidence(
                 and _step_at(cells.sheet, end) not in OF_ROWS
                 and not (whole and not cells.framed(*side))
             )
+            goes_on = any(cells.texts(*end, 1, 1) for end in more)
             if len(own) == 1 < rows * columns and not same:
                 others = form.columns if own is form.rows else form.rows
-                score -= 4 * (labels[0] in others)  # the line of another word
+                score -= 4 * (goes_on or labels[0] in others)  # the line of another word
                 continue
-            if same > (len(own) == 1) or not any(cells.texts(*end, 1, 1) for end in more):
+            if same > (len(own) == 1) or not goes_on:
                 score += 4 if same else 1.5
                 agrees |= same
                 signs.append("labels")

@@ -145,7 +145,8 @@ SPELLINGS = {
     "multiheadoutput attentionresult multiheadattention",
     "Concat": "concat concatenate concatenated concatenatedheads concatenation concatenatedoutputs",
     "Positions": "positionalencoding positionalencodings positionencoding positionencodings "
-    "positionalembedding positionalembeddings positionembedding positionembeddings pe",
+    "positionalembedding positionalembeddings positionembedding positionembeddings pe "
+    "positionvectors positionalvectors",
     "Cosine": "cosinesimilarity cosinesimilarities cosines",
     "d_k": "dk d_k keydims keydimensions",
 }

@@ -1379,12 +1379,18 @@ def test_heads_without_weights_are_named_and_left_blank(tmp_path: Path) -> None:
     assert sum("but heads need W_Q, W_K and W_V" in line for line in book.attention) == 3
 
 
-def test_typed_positions_are_added_and_a_cell_elsewhere_is_no_frame(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("positions", "both"),
+    [("Position embeddings", "Token + position embeddings"), ("Position vectors", "Sum")],
+)
+def test_typed_positions_are_added_and_a_cell_elsewhere_is_no_frame(
+    positions: str, both: str, tmp_path: Path
+) -> None:
     made = openpyxl.Workbook()
     sheet = AuthorSheet(made.active)
     sheet.block(2, 2, "Token embeddings", PETS, DIMS, X)
-    sheet.block(2, 10, "Position embeddings", "01234", DIMS, X / 4)
-    sheet.block(12, 2, "Token + position embeddings", PETS, DIMS)
+    sheet.block(2, 10, positions, "01234", DIMS, X / 4)
+    sheet.block(12, 2, both, PETS, DIMS)
     made.create_sheet("Summary").append(["largest", 3])
     made["Summary"].append(["max", 4])
     book, out = filled(saved(made, tmp_path / "own.xlsx"))

@@ -681,8 +681,9 @@ def _words(pages: Mapping[str, Page], groups: Sequence[Group]) -> set[tuple[str,
 JOINED = {
     steps.OUTPUT.symbol: (steps.CONCAT.symbol, steps.ATTENTION.symbol),
     steps.CONCAT.symbol: (steps.OUTPUT.symbol,),
+    f"{steps.SOFTMAX.symbol}.{steps.SUM.symbol}": (steps.EMBEDDED.symbol,),
 }
-"""What a title of one head names of all of them."""
+"""What a title of one head names of all of them, and a sum that is none of exponentials."""
 OTHERWISE = {
     steps.SOFTMAX.symbol: steps.SHARES.symbol,
     steps.SCORES.symbol: steps.DOT.symbol,
