@@ -265,16 +265,16 @@ def words_of(
     """
     if asked:
         return asked, f"--words-in {asked}"
-    corner = corner.strip().casefold()[:40]
-    if corner.startswith(("dim", "feature", "component")):
-        return "columns", f"the corner says {corner!r}"
-    if corner.startswith(("word", "token")):
-        return "rows", f"the corner says {corner!r}"
     rows, columns = table.labelled
     if rows and _all(_DIMENSION, table.rows) and not (columns and _all(_DIMENSION, table.columns)):
         return "columns", f"the rows are labelled {table.rows[0]}, ..., as dimensions are"
     if columns and _all(_WORD, table.columns) and not (rows and _all(_WORD, table.rows)):
         return "columns", f"the columns are labelled {table.columns[0]}, ..., as words are"
+    corner = corner.strip().casefold()[:40]
+    if corner.startswith(("dim", "feature", "component")):
+        return "columns", f"the corner says {corner!r}"
+    if corner.startswith(("word", "token")):
+        return "rows", f"the corner says {corner!r}"
     shapes = [(name, weight.shape) for name, weight in weights if _OF_WORDS.fullmatch(name)]
     from_right = all(shape[0] == table.shape[1] for _, shape in shapes)
     from_left = all(shape[1] == table.shape[0] for _, shape in shapes)

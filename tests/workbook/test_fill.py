@@ -8,7 +8,7 @@ import io
 import re
 import sys
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -422,6 +422,21 @@ def test_a_title_in_the_corner_does_not_say_where_the_words_are(tmp_path: Path) 
         made.active.delete_rows(row + 1)  # the words above
     book = fill_file(saved(made, tmp_path / "own.xlsx"), {})
     assert book.filling.frames[0][0].words_in == "columns"
+
+
+@pytest.mark.parametrize(("corner", "dims"), [("", "xyz"), ("word", ("d1", "d2", "d3"))])
+def test_blank_squares_and_labels_tell_where_the_words_are(
+    corner: str, dims: Sequence[str], tmp_path: Path
+) -> None:
+    """Where no title names a step; `word` in a corner may be said of the row beside it."""
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active, across=True)
+    sheet.block(2, 2, "Input", PETS, dims, X)
+    made.active["B3"] = corner or None
+    sheet.block(12, 2, "Compare every two words", PETS, PETS)
+    sheet.block(22, 2, "Turn them into percentages", PETS, PETS)
+    sheet.block(32, 2, "Use these weights to mix the embeddings.", PETS, dims)
+    check(*filled(saved(made, tmp_path / "own.xlsx")), X, frames=3)
 
 
 def test_a_sum_of_exponentials_is_the_step(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ from attn_xl.tables.own_names import (
     sheets_named,
     tags_of,
 )
-from attn_xl.tables.roles import WordsIn
+from attn_xl.tables.roles import BY_DEFAULT, WordsIn
 from attn_xl.tables.survey import Tables
 from attn_xl.text import clean
 
@@ -490,6 +490,11 @@ def _group(
     own = {step: weights[title] for step, title in nearest.items()}
     plain = {step: one for step, (_, one) in own.items()}
     words, why = direction(pages[place.sheet], table, plain, near, asked)
+    if why == BY_DEFAULT:
+        squares = [high for page in pages.values() for _, _, high, wide in page.blanks if high == wide]
+        down, across = map(squares.count, table.shape)
+        if across > down:
+            words, why = "columns", "the blank frames have a row and a column for each of its columns"
     read, turned = oriented(table, steps.INPUT.symbol, words, ())
     several = (
         sum(title.step == steps.INPUT.symbol and title.sheet == place.sheet for title in titles) > 1
