@@ -184,7 +184,7 @@ _APPLIED = re.compile(r"\b(?:relu|[gs]elu|silu|swish)\b", re.IGNORECASE)
 _TIMES = re.compile(r"(?<=\S)\s+(?:[x×·*@⋅∙]|dot|times)\s+(?=\S)|\s*[×·*@⋅∙]\s*", re.IGNORECASE)
 _TRANSPOSED = re.compile(
     r"\^\{?[⊤T]\}?|(?<=[A-Z])\.T\b|(?<=\b[KX])T(?=\b|[QX]\b)|(?<=\b[QX][KX])T\b"
-    r"|(?<=\b[KX])\s+[Tt]ransposed?\b|(?<=\b[Kk]eys)\s+[Tt]ransposed?\b"
+    r"|(?<=\b[KXkx])\s+[Tt]ransposed?\b|(?<=\b[Kk]eys)\s+[Tt]ransposed?\b"
 )
 """Also without its mark, as a superscript reads: `QKT`, `KTQ`."""
 _GOES_ON = re.compile(r"[x×·*÷/+@⋅∙]\s.*=\s*([\w\s'′-]+)")
@@ -325,7 +325,7 @@ def step_named(text: str) -> tuple[str, bool] | None:
         if found is not None:
             number = f"_{head[1] or head[2] or head[3]}" if head and found[0] != "Input" else ""
             return f"{found[0]}{number}", found[1]
-    return None
+    return step_named(text.lower()) if text.isupper() and len(text) > 4 else None
 
 
 def _step(text: str) -> tuple[str, bool] | None:

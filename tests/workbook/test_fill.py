@@ -510,6 +510,27 @@ def test_a_number_in_a_title_is_that_of_a_head(tmp_path: Path) -> None:
     np.testing.assert_allclose(values, np.hstack(outputs), rtol=1e-12)
 
 
+def test_sentences_side_by_side_have_heads_of_their_own(tmp_path: Path) -> None:
+    """The same titles for each head and each sentence."""
+    made, rng, wanted = openpyxl.Workbook(), np.random.default_rng(3), []
+    sheet = AuthorSheet(made.active)
+    for x, column in ((X, 2), (Y, 42)):
+        sheet.block(2, column, "Input", PETS, DIMS, x)
+        for row in (12, 32):
+            weights = rng.integers(-9, 10, (3, 3, 2)) / 10
+            for n, name in enumerate(("W_Q", "W_K", "W_V")):
+                sheet.block(row, column + 8 * n, name, DIMS, "ab", weights[n])
+            sheet.block(row + 8, column, "Softmax", PETS, PETS)
+            wanted.append(naive_attention(*(x @ w for w in weights))[0])
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert not book.attention
+    frames = [frame for _, frame, _ in book.filling.frames]
+    assert [frame.step for frame in frames] == ["Softmax_1", "Softmax_2"] * 2
+    for frame, expected in zip(frames, wanted):
+        _, values = values_in(read_drawn(out).sheets[0], frame.place, False)
+        np.testing.assert_allclose(values, expected, rtol=1e-12)
+
+
 def test_a_number_in_a_title_may_be_that_of_a_sentence(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     sheet = AuthorSheet(made.active)
@@ -1120,19 +1141,21 @@ def test_titles_tell_the_number_of_heads_and_the_model(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("across", [False, True])
 def test_labels_say_that_one_sentence_looks_at_another(across: bool, tmp_path: Path) -> None:
+    """Also twice beside each other, with the same words."""
     made, y = openpyxl.Workbook(), np.arange(9).reshape(3, 3) / 4
     sheet, fish = AuthorSheet(made.active, across=across), ("le", "chat", "dort")
-    sheet.block(2, 2, "Encoder output", PETS, DIMS, X)
-    sheet.block(2, 12, "Decoder states", fish, DIMS, y)
-    for n, (title, columns) in enumerate({"Scores": PETS, "Weights": PETS, "Output": DIMS}.items()):
-        sheet.block(12 + 10 * n, 2, title, fish, columns)
+    for x, column in ((X, 2), (X + 1, 32)):
+        sheet.block(2, column, "Encoder output", PETS, DIMS, x)
+        sheet.block(2, column + 10, "Decoder states", fish, DIMS, y)
+        for n, (title, columns) in enumerate({"Scores": PETS, "Weights": PETS, "Output": DIMS}.items()):
+            sheet.block(12 + 10 * n, column, title, fish, columns)
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
-    assert (book.filling.count, book.attention) == (15 + 15 + 9, [])
-    weights = np.exp(y @ X.T / 3**0.5)
-    expected = weights / weights.sum(axis=1, keepdims=True) @ X
-    (frame,) = [frame for _, frame, _ in book.filling.frames if frame.step == "Output"]
-    _, values = values_in(read_drawn(out).sheets[0], frame.place, across)
-    np.testing.assert_allclose(values, expected, rtol=1e-12)
+    assert (book.filling.count, book.attention) == (2 * (15 + 15 + 9), [])
+    frames = [frame for _, frame, _ in book.filling.frames if frame.step == "Output"]
+    for frame, x in zip(frames, (X, X + 1)):
+        _, expected = naive_attention(y, x, x)
+        _, values = values_in(read_drawn(out).sheets[0], frame.place, across)
+        np.testing.assert_allclose(values, expected, rtol=1e-12)
     with pytest.raises(InputError, match="which other words cannot replace"):
         fill_file(tmp_path / "own.xlsx", {}, tables=attn_xl.read_tables({"few": y}))
 
@@ -1146,7 +1169,7 @@ TITLES = {
     "| Similarity matrix S | ① Scores | Scores ↓ | “Scores” | Scores [3×3] "
     "| Step two: compute the scores | Part B: Scores | 2.1 Scores",
     "Masked": "Scores after masking",
-    "FeedForward": "Feed forward output",
+    "FeedForward": "Feed forward output | FFN OUTPUT",
     "Activated": "Feed forward hidden layer (ReLU)",
     "Update": "Update gate z_t",
     "Candidate": "Candidate cell state c\u0303_t",

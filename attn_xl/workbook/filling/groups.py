@@ -297,27 +297,43 @@ def _looking_at_each_other(
 ) -> list[Group]:
     """The sentences, without those that another one looks at, which keeps them among its weights: a
     frame of scores or attention weights whose labels are the words of one and of the other says so."""
-    taken = [group.input.place for group in groups]
     seen: set[Place] = set()
+    found: set[int] = set()
+    pairs = sorted(permutations(groups, 2), key=lambda two: _apart(*(one.input.place for one in two)))
+    taken = [group.input.place for group in groups]
     for title in (title for title in titles if title.step in ACROSS and title.place is None):
-        for own, other in permutations(groups, 2):
-            shape, turned = Shape(own.table.rows, other.table.rows), own.words_in == "columns"
-            page = pages[title.sheet]
-            labels = {label.casefold() for label in (*shape.rows, *shape.columns)}
-            if shape.rows == shape.columns or not labels <= page.where.keys():
-                continue
-            for one in candidates(page, title, shape, turned, taken)[:1]:
-                (left, _), (above, _) = labels_of(page, one.place)
-                row, column, rows, columns = box(one.place)
-                if page.texts(row + rows, column - 1, 1, 1) + page.texts(
-                    row - 1, column + columns, 1, 1
-                ):
-                    continue  # they go on: the words of one sentence begin like those of the other
-                if one.turned == turned and Shape(left, above) == (shape.turn() if turned else shape):
-                    seen.add(other.input.place)
-                    memory = replace(other.table, name=other.input.where)
-                    own.weights[steps.MEMORY.symbol] = other.input, memory
+        near = min(groups, key=lambda group: group.away(title))
+        for own, other in pairs:
+            there = near in (own, other) and id(own) not in found
+            if there and _is_across(pages[title.sheet], title, own, other, taken):
+                seen.add(other.input.place)
+                found.add(id(own))
+                memory = replace(other.table, name=other.input.where)
+                own.weights[steps.MEMORY.symbol] = other.input, memory
+                break
     return [group for group in groups if group.input.place not in seen]
+
+
+def _is_across(page: Page, title: Title, own: Group, other: Group, taken: Sequence[Place]) -> bool:
+    """Whether a title has a place whose labels are the words of one sentence and of another."""
+    shape, turned = Shape(own.table.rows, other.table.rows), own.words_in == "columns"
+    labels = {label.casefold() for label in (*shape.rows, *shape.columns)}
+    if shape.rows == shape.columns or not labels <= page.where.keys():
+        return False
+    for one in candidates(page, title, shape, turned, taken)[:1]:
+        (left, _), (above, _) = labels_of(page, one.place)
+        row, column, rows, columns = box(one.place)
+        # The words of one sentence may begin like those of the other.
+        go_on = page.texts(row + rows, column - 1, 1, 1) + page.texts(row - 1, column + columns, 1, 1)
+        same = Shape(left, above) == (shape.turn() if turned else shape)
+        return not go_on and one.turned == turned and same
+    return False
+
+
+def _apart(one: Place, other: Place) -> float:
+    """How far two inputs are from each other."""
+    away = abs(one.row - other.row) + abs(one.column - other.column)
+    return away if one.sheet == other.sheet else ELSEWHERE
 
 
 def _with_single_words(
@@ -409,21 +425,28 @@ def _of_heads(
     weights: Mapping[Title, tuple[Frame, Table]],
     inputs: Sequence[tuple[Frame, Table]],
 ) -> tuple[list[Title], dict[Title, tuple[Frame, Table]]]:
-    """The titles and the weights with the numbers of their heads, where a sheet with one sentence has
-    the same queries, keys and values several times."""
+    """The titles and the weights with the numbers of their heads, where a sentence has the same
+    queries, keys and values beside it several times."""
     renamed: dict[Title, Title] = {}
-    for sheet in {frame.place.sheet for frame, _ in inputs}:
+    places = [frame.place for frame, _ in inputs]
+
+    def beside(title: Title) -> Place:
+        return min(places, key=lambda place: cost(title, place))
+
+    for place in places:
         starts = [
-            [title for title in weights if title.sheet == sheet and title.step == step.symbol]
+            [one for one in weights if one.step == step.symbol and beside(one) == place]
             for step in (steps.W_Q, steps.W_K, steps.W_V)
         ]
-        alone = sum(frame.place.sheet == sheet for frame, _ in inputs) == 1
-        if not alone or len(starts[0]) < 2 or len({len(one) for one in starts}) > 1:
+        there = all(one.sheet == place.sheet for one in starts[0])
+        if not there or len(starts[0]) < 2 or len({len(one) for one in starts}) > 1:
             continue
         first = sorted(starts[0], key=lambda title: (title.row, title.column))
         down = first[0].row != first[-1].row
         for title in titles:
-            if title.sheet != sheet or title.place is not None or title.step[-1].isdigit():
+            if title.sheet != place.sheet or title.place is not None or title.step[-1].isdigit():
+                continue
+            if beside(title) != place:
                 continue
             at = title.row if down else title.column
             before = [
