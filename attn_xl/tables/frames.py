@@ -4,7 +4,7 @@ matrices of attention, whether they are blank, partly filled or complete."""
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
@@ -251,6 +251,8 @@ class Page:
         blank = self.sheet.looks.framed.copy()
         for cell in (*self.sheet.values, *self.sheet.formulas):
             blank[cell] = False
+        for top, left, bottom, right in self.sheet.merged:  # of a title
+            blank[top : bottom + 1, left : right + 1] = False
         return [one for one in rectangles_of(blank) if self.framed(*one) == one[2] * one[3]]
 
 
@@ -427,6 +429,9 @@ def tables_given(
             if title.place is None and any(not headed or t.last_column < block[1] - 1 for t in others):
                 continue
             alone = title.step == "Input" and not title.place and _is_vector(sheet, cells, block)
+            below = block[0] + block[2], block[1], 1, block[3]
+            if title.step == "Mask" and cells.framed(*below) == block[3] and not cells.filled(*below):
+                continue  # it is begun
             beyond = block[0], title.last_column + 1, block[2], WIDEST
             last = _given(title.step) and not cells.filled(*beyond)
             if (away < BESIDE or last) and not alone and cells.filled(*block) == block[2] * block[3]:
@@ -445,13 +450,12 @@ def tables_given(
     return found
 
 
-def of_sheet(
-    titles: Sequence[Title], given: Collection[Title], called: Mapping[str, str]
-) -> Sequence[Title]:
-    """The titles on a sheet; those of sentences (`Sentence 2`) without numbers name the step that the
-    sheet is named as, if no title names one."""
-    named = step_called(of_table(titles[0].sheet), called) if titles else None
-    if named is None or given or {title.step for title in titles} != {"Input"}:
+def of_sheet(page: Page, titles: Sequence[Title], called: Mapping[str, str]) -> Sequence[Title]:
+    """The titles on a sheet; those of sentences (`Sentence 2`) name the step that the sheet is named
+    as, if no title names one and no number is typed there."""
+    named = step_called(of_table(page.sheet.name), called)
+    typed = page.numbers - page.sheet.formulas.keys()
+    if named is None or typed or {title.step for title in titles} != {"Input"}:
         return titles
     return [replace(title, step=named[0]) for title in titles]
 

@@ -1046,7 +1046,9 @@ def test_sentences_have_titles_on_sheets_that_are_named_as_steps(tmp_path: Path)
             shape = PETS if name in ("Scores", "Softmax") else DIMS
             sheet.block(2 + 9 * n, 2, f"Sentence {n + 1}", PETS, shape, x if name == "Input" else None)
     path = saved(made, tmp_path / "own.xlsx")
-    check(*filled(path), X, Y, frames=3)
+    book, out = filled(path)
+    check(book, out, X, Y, frames=3)
+    assert fill_file(out, {}).content == book.content
     assert fill_file(path, {}, tables=attn_xl.read_tables({"few": X[:3]})).filling.count == 27
 
 
@@ -1437,6 +1439,17 @@ def test_typed_positions_are_added_and_a_cell_elsewhere_is_no_frame(
     np.testing.assert_allclose(values, X + X / 4)
     (left,) = book.attention
     assert left.startswith("Summary!A2: 'max' names Softmax.Maximum, but no frame")
+
+
+def test_a_mask_that_is_begun_is_completed(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Input", PETS, DIMS, X)
+    sheet.block(12, 2, "Mask", PETS, PETS, lambda i, j: None if i else -1e9 * (j > 0))
+    sheet.block(22, 2, "Softmax", PETS, PETS)
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    assert book.filling.count == 20 + 25
+    assert book.filling.cells["Sheet"][15][5].value == -1e9
 
 
 def test_a_mask_of_texts_is_named(tmp_path: Path) -> None:

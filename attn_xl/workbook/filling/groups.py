@@ -124,11 +124,12 @@ def assigned(
     given: dict[Title, tuple[Frame, Table]] = {}
     untitled: list[tuple[Frame, Table]] = []
     for sheet in drawn.sheets:
-        own = [title for title in titles if title.sheet == sheet.name]
-        found = tables_given(sheet, pages[sheet.name], own, file)
+        page, there = pages[sheet.name], [title for title in titles if title.sheet == sheet.name]
+        own = of_sheet(page, there, called)
+        titles = [*(one for one in titles if one not in there), *own]
+        found = tables_given(sheet, page, own, file)
         given |= found
-        untitled += untitled_tables(sheet, pages[sheet.name], own, found, file)
-        titles = [*(one for one in titles if one not in own), *of_sheet(own, found, called)]
+        untitled += untitled_tables(sheet, page, own, found, file)
     inputs = [(frame, table) for frame, table in given.values() if frame.step == steps.INPUT.symbol]
     inputs += _untitled_inputs(inputs, untitled, given.values())
     if not inputs:

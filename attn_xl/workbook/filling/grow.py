@@ -263,9 +263,9 @@ def _hold_places(drawn: DrawnBook, called: Mapping[str, str], tables: Tables) ->
     for sheet in drawn.sheets:
         kept = dict(sheet.values)
         tags = list(tags_of(sheet, str(drawn.path), own))
-        cells, titles = Page(sheet), [*titles_of(sheet, own)]
-        found = tables_given(sheet, cells, titles, "")
-        given = [frame for frame, _ in found.values()]
+        cells = Page(sheet)
+        titles = of_sheet(cells, [*titles_of(sheet, own)], own)
+        given = [frame for frame, _ in tables_given(sheet, cells, titles, "").values()]
         for frame in given if steps.MASK.symbol not in tables.weights else ():
             inside = {*frame.place.cells()} if frame.step == steps.MASK.symbol else set()
             if inside and inside <= sheet.formulas.keys():  # a mask that was filled in
@@ -273,8 +273,7 @@ def _hold_places(drawn: DrawnBook, called: Mapping[str, str], tables: Tables) ->
                     kept.pop(cell, None)
                     del sheet.formulas[cell]
         filled = {frame.step for frame in given}
-        titles = [title for title in of_sheet(titles, found, own) if title.step not in filled]
-        for title in [*tags, *titles]:
+        for title in [*tags, *(title for title in titles if title.step not in filled)]:
             mask = title.step == steps.MASK.symbol and title.step not in tables.weights
             wanted = title.step == steps.INPUT.symbol or weight_label(title.step) is not None
             if mask or not wanted or (title.place is None and _in_labels(cells, title)):
