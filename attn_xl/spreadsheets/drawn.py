@@ -328,7 +328,7 @@ def rows_in(xml: bytes) -> Iterator[RowText]:
         last = end = first
         if not found[3]:
             closing = b"</%brow>" % found[1]
-            last = xml.index(closing, first)  # a regular expression takes ten times as long
+            last = xml.index(closing, first)  # faster than a lazy regular expression
             end = last + len(closing)
         yield RowText(start, end, found[1], found[2], xml[first:last])
 

@@ -431,12 +431,12 @@ def _of_heads(
     renamed: dict[Title, Title] = {}
     places = [frame.place for frame, _ in inputs]
 
-    def beside(title: Title) -> Place:
+    def input_of(title: Title) -> Place:
         return min(places, key=lambda place: cost(title, place))
 
     for place in places:
         starts = [
-            [one for one in weights if one.step == step.symbol and beside(one) == place]
+            [one for one in weights if one.step == step.symbol and input_of(one) == place]
             for step in (steps.W_Q, steps.W_K, steps.W_V)
         ]
         there = all(one.sheet == place.sheet for one in starts[0])
@@ -447,7 +447,7 @@ def _of_heads(
         for title in titles:
             if title.sheet != place.sheet or title.place is not None or title.step[-1].isdigit():
                 continue
-            if beside(title) != place:
+            if input_of(title) != place:
                 continue
             at = title.row if down else title.column
             before = [
