@@ -182,7 +182,7 @@ def _compute_missing(drawn: DrawnBook) -> None:
         (sheet.name, *cell): formula_in(one, cell)
         for sheet in drawn.sheets
         for cell, one in sheet.formulas.items()
-        if sheet.values.get(cell) is NOT_STORED and not (one.array or one.table)
+        if sheet.values.get(cell) is NOT_STORED and one.is_of_one_cell
     }
     if not formulas:
         return

@@ -55,6 +55,11 @@ class Formula(NamedTuple):
     array: bool = False
     """Whether it is an array formula, of one cell or more."""
 
+    @property
+    def is_of_one_cell(self) -> bool:
+        """Whether its value is a single number or text."""
+        return not self.table and (self.rows, self.columns) == (1, 1)
+
 
 class FormulaBook(NamedTuple):
     """The formulas of each sheet by row and column, and the names of tables and defined ones: what each

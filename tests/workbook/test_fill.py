@@ -41,6 +41,7 @@ from engines import IronCalc
 from openpyxl.chart.data_source import NumData
 from openpyxl.styles import Border, Side
 from openpyxl.workbook.defined_name import DefinedName
+from openpyxl.worksheet.formula import ArrayFormula
 
 import attn_xl
 from attn_xl.cli.main import main
@@ -1334,6 +1335,11 @@ def test_formulas_without_stored_values_are_computed_and_checked(tmp_path: Path)
     query = "SUMPRODUCT($C$4:$E$4,$C{}:$E{})"  # of the first word, in every row
     sheet.block(12, 2, "Scores", PETS, PETS, lambda i, j: f"={query.format(4 + j, 4 + j)}")
     sheet.block(22, 2, "Softmax", PETS, PETS)
+    sheet.block(32, 2, "Output", PETS, DIMS)
+    for row in range(34, 39):  # as fill writes them
+        made.active[f"C{row}"] = ArrayFormula(
+            f"C{row}", f"=SUM(MMULT($C{row - 10}:$G{row - 10},C$4:C$8))"
+        )
     made.save(path)
     book = fill_file(path, {})
     (left,) = book.attention

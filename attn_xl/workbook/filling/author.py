@@ -204,7 +204,7 @@ def _compute(
             filled = filled_at(written.get(sheet, {}), row, column)
             hers = known.get((row, column))
             text = filled.formula if filled else ""
-            if filled is None and hers is not None and not (hers.array or hers.table):
+            if filled is None and hers is not None and hers.is_of_one_cell:
                 text = formula_in(hers, (row, column))
             formulas[sheet, row, column] = text
     now = Now(drawn, written, values)
