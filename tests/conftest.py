@@ -28,6 +28,8 @@ alike, thorough = pytest.mark.alike, pytest.mark.thorough
 needs_libreoffice = pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
 PART = 30
 """Of similar cases one in so many runs without --thorough."""
+SKIPPED = "attn-xl/skipped"
+"""Where pytest keeps which tests the last run skipped."""
 CANCELLED = 1e-4
 """A number below this share of its sheet's largest is what cancelling left: it counts as that large."""
 
@@ -199,10 +201,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="run everything: every one of many similar cases, other spreadsheet programs, LibreOffice "
         "on every kind of formula, random inputs, killed processes",
     )
+    parser.addoption(
+        "--skipped", action="store_true", help="run what the last run skipped: a library was missing"
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect what only --thorough runs, unless tests are named on the command line."""
+    if config.getoption("--skipped"):
+        skipped = {*config.cache.get(SKIPPED, [])}
+        items[:] = [item for item in items if item.nodeid in skipped]
+        return
     named = config.getoption("keyword") or any("::" in argument for argument in config.args)
     if named or config.getoption("--thorough"):
         return
@@ -218,6 +227,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out |= {item for item in items if item.get_closest_marker("thorough")}
     config.hook.pytest_deselected(items=[item for item in items if item in left_out])
     items[:] = [item for item in items if item not in left_out]
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Remember which tests were skipped."""
+    if config.pluginmanager.hasplugin("cacheprovider"):
+        skipped = terminalreporter.stats.get("skipped", ())
+        config.cache.set(SKIPPED, [report.nodeid for report in skipped])
 
 
 @pytest.fixture

@@ -59,6 +59,8 @@ def test_the_python_examples_run(page: str, monkeypatch: pytest.MonkeyPatch, tmp
             assert printed.startswith(said.removesuffix(" ...]"))
         assert promised
     assert openpyxl.load_workbook("mouse-attention.xlsx").sheetnames
+    if missing:
+        pytest.skip(f"all but the lines with {' and '.join(missing)} ran")
 
 
 def test_every_command_is_on_the_pages_and_every_option_has_help() -> None:

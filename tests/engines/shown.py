@@ -30,7 +30,7 @@ _NUMBER = re.compile(r'([-+]?)(0(?:\.(0+))?)?(E\+00)?((?: ?%|"[^"]*")*)')
 _SHOWN = re.compile(r"(<=)?(-?)(\d+)(?:\.(\d+))?(?:E([+-]\d+))?( ?%| / \d+)?")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Shown:
     """A cell: where it is, what it stores, its number format, how many characters its column holds."""
 
@@ -43,7 +43,7 @@ class Shown:
     width: float
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=64)  # what several programs show
 def cells(path: Path) -> tuple[Shown, ...]:
     """Every cell of a workbook that has a value or a format, by sheet and row."""
     return tuple(_cells(openpyxl.load_workbook(path, data_only=True)))

@@ -75,7 +75,8 @@ def from_files(files: dict[str, Path]) -> Text:
     }
 
     def text(cell: Shown) -> str:
-        row = dict(enumerate(rows[cell.sheet], 1)).get(cell.row, [])
+        there = rows[cell.sheet]
+        row = there[cell.row - 1] if cell.row <= len(there) else []
         return row[cell.column - 1] if cell.column <= len(row) else ""
 
     return text
