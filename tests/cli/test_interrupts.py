@@ -78,9 +78,9 @@ def test_ctrl_c_while_modules_are_imported_is_not_lost() -> None:
 @thorough
 @pytest.mark.parametrize("command", COMMANDS)
 def test_ctrl_c_at_every_moment_ends_the_run(command: str, tmp_path: Path) -> None:
-    """`test_ctrl_c...[command]` twelve times; raise the range for a longer sweep."""
+    """`test_ctrl_c...[command]` six times; raise the range for a longer sweep."""
     call, chance = arguments(command, tmp_path), Random(command)
-    for _ in range(12):
+    for _ in range(6):
         status, said = interrupted(call, chance.uniform(0, 1.0))
         assert "Traceback" not in said
         # -2 is how a shell's 130 is told to Python.

@@ -63,10 +63,10 @@ def test_the_same_numbers_come_back_whoever_saved_them(sample: Path, tmp_path: P
     opened = read_back(path)
     assert opened.settings == opened.recorded == settings
     same(computation, attended(path))
-    openpyxl.load_workbook(path).save(again)
-    same(computation, attended(again))
-    book = openpyxl.load_workbook(path, data_only=True)
-    book.defined_names.clear()
+    values = ALL.index(sample) % 2 == 1
+    book = openpyxl.load_workbook(path, data_only=values)  # which loses formulas or their values
+    if values:
+        book.defined_names.clear()
     book.save(again)
     same(computation, attended(again))
 

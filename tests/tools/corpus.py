@@ -34,8 +34,7 @@ def of(*arguments: object) -> Make:
     return make
 
 
-def lesson(*arguments: object) -> Make:
-    """A lesson or an exam, and its answers."""
+def lesson_and_answers(*arguments: object) -> Make:
 
     def make(folder: Path) -> list[Path]:
         made, key = folder / "lesson.xlsx", folder / "answers.xlsx"
@@ -64,15 +63,17 @@ def _kinds() -> dict[str, Make]:
             template = TEMPLATES[(number + turn) % 2]
             looks = ("--layout", layout, "--template", template)
             kinds[f"{name} {layout} {template}"] = of("convert", sample, *looks)
-        style, looks = STYLES[number % 3], ("--layout", LAYOUTS[number % 2])
-        kinds[f"{name} {style}"] = of("convert", sample, *looks, "--formulas", style)
-        kinds[f"{name} plain"] = of(
-            "convert", sample, "--plain", "--decimals", (0, 2, 6, 15)[number % 4]
-        )
-        kinds[f"{name} lesson"] = lesson(sample, "--level", number % 3 + 1)
+        if number % 2:
+            decimals = (0, 2, 6, 15)[number // 2 % 4]
+            kinds[f"{name} plain"] = of("convert", sample, "--plain", "--decimals", decimals)
+        else:
+            style, layout = STYLES[number // 2 % 3], LAYOUTS[number // 2 % 2]
+            looks = ("--layout", layout, "--formulas", style)
+            kinds[f"{name} {style}"] = of("convert", sample, *looks)
+        kinds[f"{name} lesson"] = of("teach", sample, "--level", number % 3 + 1)
     for template in TEMPLATES:
         look = ("--template", template)
-        kinds[f"exam {template}"] = lesson(SAMPLES / "mouse.xlsx", "--exam", *look)
+        kinds[f"exam {template}"] = lesson_and_answers(SAMPLES / "mouse.xlsx", "--exam", *look)
         kinds[f"similarity {template}"] = of("similarity", SAMPLES / "projections.xlsx", *look)
     kinds["similarity of one sentence"] = of("similarity", SAMPLES / "politics.xlsx")
     kinds["grades and feedback"] = graded
