@@ -226,15 +226,15 @@ class Page:
 
     @cached_property
     def labelled(self) -> list[Box]:
-        """The rectangles between a row and a column of labels, from the first cell with both."""
+        """The rectangles between a row and a column of labels, each from its first cell."""
         texts = {at for at, value in self.sheet.values.items() if isinstance(value, str)}
         starts = [
             (row, column + 1)
             for row, column in sorted(texts)
             if (row - 1, column + 1) in texts and (row, column + 1) not in texts
         ]
-        found = []
-        for row, column in starts[:1]:
+        found: list[Box] = []
+        for row, column in starts:
             rows = columns = 1
             while (row + rows, column - 1) in texts and not self.heads_sum(row + rows, column - 1):
                 rows += 1
@@ -242,7 +242,8 @@ class Page:
                 row - 1, column + columns
             ):
                 columns += 1
-            found.append((row, column, rows, columns))
+            if not found or min(rows, columns) > 1 or self.framed(row, column, rows, columns):
+                found.append((row, column, rows, columns))
         return found
 
     @cached_property
@@ -418,8 +419,9 @@ def tables_given(
     found: dict[Title, tuple[Frame, Table]] = {}
     pairs = []
     titles = [t for t in titles if t.place is not None or not cells.heads_sum(t.row, t.column)]
+    blocks = [part for block in cells.blocks for part in _by_titles(block, titles)]
     for title in titles:
-        for block in cells.blocks:
+        for block in blocks:
             away = distance(title, *block) if title.place is None else _at(title.place, block)
             if away is None or (title.place is None and is_label(cells, title, *block)):
                 continue
@@ -450,14 +452,27 @@ def tables_given(
     return found
 
 
+def _by_titles(block: Box, titles: Sequence[Title]) -> list[Box]:
+    """A block of numbers, or its parts: weights that touch, each below its title."""
+    row, column, rows, columns = block
+    above = (title for title in titles if title.place is None and title.row == row - 1)
+    named = {title.column for title in above if title.step.startswith("W_")}
+    starts = [n for n in range(column, column + columns) if n in named]
+    ends = [*starts[1:], column + columns]
+    if len(starts) < 2 or starts[0] > column or min(np.subtract(ends, starts)) < 2:
+        return [block]
+    return [(row, start, rows, end - start) for start, end in zip(starts, ends)]
+
+
 def of_sheet(page: Page, titles: Sequence[Title], called: Mapping[str, str]) -> Sequence[Title]:
     """The titles on a sheet; those of sentences (`Sentence 2`) name the step that the sheet is named
     as, if no title names one and no number is typed there."""
     named = step_called(of_table(page.sheet.name), called)
     typed = page.numbers - page.sheet.formulas.keys()
-    if named is None or typed or {title.step for title in titles} != {"Input"}:
+    sentences = [title for title in titles if title.step == "Input"]
+    if named is None or typed or any(not _given(title.step) for title in titles):
         return titles
-    return [replace(title, step=named[0]) for title in titles]
+    return [replace(title, step=named[0]) for title in sentences]
 
 
 def _is_vector(sheet: DrawnSheet, cells: Page, block: Box) -> bool:

@@ -372,7 +372,12 @@ _TOLD = (
         "Output",
     ),
     (r"\bmask(?:ed|ing)\b|\bhid(?:e|den|ing)\b.*\b(?:later|future|next)\b", "Masked"),
-    (r"softmax|normali[sz]|probabilit|percentages|attention weights|sum to (?:1|one)", "Softmax"),
+    (r"\bexponent(?:ial|iat)|\bpowers? of e\b|\be\^", "Softmax.Exponentials"),
+    (
+        r"softmax|normali[sz]|probabilit|percentages|attention weights|sum to (?:1|one)"
+        r"|divid.*\b(?:sums?|totals?)\b",
+        "Softmax",
+    ),
     (r"scal(?:e|ed|ing)\b|divid|square root|√|sqrt", "Scaled"),
     (r"dot products?|inner products?|similar|scores?\b|compar|\blike\b.*\bother", "Scores"),
     (r"quer(?:y|ies)\b.*\bkeys?\b", "Scores"),

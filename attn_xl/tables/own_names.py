@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from attn_xl.errors import InputError, nearest
 from attn_xl.spreadsheets.addresses import Place, address, parse_area, quoted
+from attn_xl.spreadsheets.boxes import Box
 from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet
 from attn_xl.text import clean
 
-from .frames import Page, Title, step_called, titles_of
+from .frames import Page, Title, distance, is_label, step_called, titles_of
 from .names import SPELLINGS, of_table, step_named, weight_label
 from .regions import Grid
 
@@ -142,18 +143,29 @@ def says_where(drawn: DrawnBook) -> bool:
     return tagged or len(named & SPELLINGS.keys()) + 2 * ("Input" in named) >= 3
 
 
+def _is_title(page: Page, title: Title, places: Sequence[Box]) -> bool:
+    """Whether a text is near one of some places, and no label of one."""
+    near = any(distance(title, *box) is not None for box in places)
+    return near and not any(is_label(page, title, *box) for box in places)
+
+
 def sheets_named(
     drawn: DrawnBook, pages: Mapping[str, Page], called: Mapping[str, str]
 ) -> Iterator[Title]:
-    """The sheets that are named as a matrix and hold one: weights with the only table on a sheet, other
-    matrices on a sheet without titles, in the cells that labels, or else borders or numbers, show."""
+    """The sheets that are named as a matrix and hold one, or one for each sentence: weights with the
+    only table on a sheet, other matrices on a sheet without titles, in the cells that labels, or else
+    borders or numbers, show."""
     for sheet in drawn.sheets:
         page, text = pages[sheet.name], f"the sheet {sheet.name!r}"
-        weights, named = weight_label(sheet.name), step_called(of_table(sheet.name), called)
-        places = page.blocks
-        if not weights and named:
-            titled = any(titles_of(sheet, called))
-            places = [] if titled else page.labelled or page.blanks or page.blocks
-        if len(places) == 1 and (step := weights or (named and named[0])):
-            place = Place(sheet.name, *places[0])
-            yield Title(sheet.name, place.row, place.column, place.column, text, step, False, place)
+        step, named = weight_label(sheet.name), step_called(of_table(sheet.name), called)
+        places = page.blocks if len(page.blocks) == 1 else []
+        if not step and named:
+            step, _ = named
+            places = page.labelled or page.blanks or page.blocks
+            if any(_is_title(page, one, places) for one in titles_of(sheet, called)):
+                continue
+            if step == "Input" and len({columns for _, _, _, columns in places}) > 1:
+                continue
+        if step:
+            for place in (Place(sheet.name, *box) for box in places):
+                yield Title(sheet.name, place.row, place.column, place.column, text, step, False, place)

@@ -520,7 +520,12 @@ def test_sentences_side_by_side_have_heads_of_their_own(tmp_path: Path) -> None:
         for row in (12, 32):
             weights = rng.integers(-9, 10, (3, 3, 2)) / 10
             for n, name in enumerate(("W_Q", "W_K", "W_V")):
-                sheet.block(row, column + 8 * n, name, DIMS, "ab", weights[n])
+                if row == 12:
+                    sheet.block(row, column + 8 * n, name, DIMS, "ab", weights[n])
+                    continue
+                for down, line in enumerate([[name], *weights[n].tolist()]):  # which touch
+                    for aside, value in enumerate(line):
+                        made.active.cell(row + down, column + 2 * n + aside, value)
             sheet.block(row + 8, column, "Softmax", PETS, PETS)
             wanted.append(naive_attention(*(x @ w for w in weights))[0])
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
@@ -1039,6 +1044,23 @@ def test_frames_on_a_sheet_of_their_own_belong_to_the_sentence_of_their_labels(
         assert (group.name, count) == ("two", 25)
 
 
+@pytest.mark.parametrize("words", [(PETS[:3], DESK[:4]), (PETS, PETS)])
+@pytest.mark.parametrize("title", ["The sentence: {}", "{}", ""])
+def test_sentences_side_by_side_on_sheets_that_are_named_as_steps(
+    words: tuple[tuple[str, ...], ...], title: str, tmp_path: Path
+) -> None:
+    """The frames of the first do not say that the words of the second are in its columns."""
+    made, inputs = openpyxl.Workbook(), [x[: len(own)] for own, x in zip(words, (X, Y))]
+    for name in ("Input", "Softmax", "Output"):
+        for n, (own, x) in enumerate(zip(words, inputs)):
+            sheet = AuthorSheet(made[name] if n else made.create_sheet(name))
+            shape, given = own if name == "Softmax" else "xyz", x if name == "Input" else None
+            sheet.block(2, 2 + 9 * n, title.format(" ".join(own)), own, shape, given)
+        made[name]["B20"], made[name]["C20"] = "Who", "Ann"  # no weights of an output gate
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    check(book, out, *inputs, frames=2)
+
+
 def test_sentences_have_titles_on_sheets_that_are_named_as_steps(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     for name in ("Input", "Scores", "Softmax", "Output"):
@@ -1211,7 +1233,9 @@ SENTENCES = {
     "| Multiply queries by keys | How much do words look like each other?",
     "Scaled": "Divide by the square root of the width, so that softmax is not too sharp "
     "| Scale the scores before softmax",
-    "Softmax": "Turn the scores into probabilities | Normalize each row of scaled scores",
+    "Softmax.Exponentials": "Exponentiate each number | e^ of each number",
+    "Softmax": "Turn the scores into probabilities | Normalize each row of scaled scores "
+    "| Step 6: Divide by the sum",
     "Masked": "Apply masking | Hide the future words",
     "Output": "Sum of softmax x value | Weighted sum of the embeddings "
     "| Multiply the attention weights by V "

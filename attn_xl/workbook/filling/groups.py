@@ -515,8 +515,11 @@ def _group(
     plain = {step: one for step, (_, one) in own.items()}
     words, why = direction(pages[place.sheet], table, plain, near, asked)
     if why == BY_DEFAULT:
-        squares = [high for page in pages.values() for _, _, high, wide in page.blanks if high == wide]
-        down, across = map(squares.count, table.shape)
+        squares = [(high, page.labels(row, column - 1, high, 1)) for page in pages.values()
+                   for row, column, high, wide in page.blanks if high == wide]  # fmt: skip
+        sides = table.rows, table.columns
+        down, across = (sum(square in ((len(one), ()), (len(one), one)) for square in squares)
+                        for one in sides)  # fmt: skip
         if across > down:
             words, why = "columns", "the blank frames have a row and a column for each of its columns"
     read, turned = oriented(table, steps.INPUT.symbol, words, ())
@@ -762,7 +765,9 @@ def _offers(
             agreeing = {offer.group for offer in offers if offer.candidate.agrees}
             by = f"the title {title.text!r}"
             alike = {n for n in agreeing if made.groups[n].input.by == by}
-            agreeing = alike or agreeing
+            corners = [(one, box(made.groups[one.group].input.place)[:2]) for one in offers]
+            there = {one.group for one, corner in corners if box(one.candidate.place)[:2] == corner}
+            agreeing = next((some for some in (alike, there & agreeing) if len(some) == 1), agreeing)
             if offers and len(agreeing) != 1:
                 names = " or ".join(made.groups[n].name for n in sorted(agreeing or {*order}))
                 made.left.append(
