@@ -469,9 +469,10 @@ def of_sheet(page: Page, titles: Sequence[Title], called: Mapping[str, str]) -> 
     as, if no title names one and no number is typed there."""
     named = step_called(of_table(page.sheet.name), called)
     typed = page.numbers - page.sheet.formulas.keys()
-    sentences = [title for title in titles if title.step == "Input"]
     if named is None or typed or any(not _given(title.step) for title in titles):
         return titles
+    labels = {one for box in page.labelled for one in titles if is_label(page, one, *box)}
+    sentences = (title for title in titles if title.step == "Input" and title not in labels)
     return [replace(title, step=named[0]) for title in sentences]
 
 
@@ -812,7 +813,8 @@ def cost(title: Title, place: Place) -> float:
     """How far a title is from the input of a sentence, below or beside which its titles stand."""
     if title.sheet != place.sheet:
         return ELSEWHERE
-    across = max(place.column - 1 - title.column, title.column - place.last_column, 0)
+    # Rather right of it than left, where another sentence's may end.
+    across = max(2 * (place.column - 1 - title.column), title.column - place.last_column, 0)
     down = max(title.row - place.last_row, 0)
     up = max(place.row - FURTHEST - title.row, 0)
     return across + down + 100 * up

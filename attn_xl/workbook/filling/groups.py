@@ -754,6 +754,7 @@ def _offers(
     made: Assigned, pages: Mapping[str, Page], titles: Sequence[Title], taken: Sequence[Place]
 ) -> Iterator[Offer]:
     known = [one for one in titles if any(_in_layers(graph, one.step) for graph in made.graphs)]
+    elsewhere: dict[tuple[str, str, frozenset[int]], list[tuple[Title, list[Offer]]]] = {}
     for number, title in enumerate(titles):
         away = [group.away(title) for group in made.groups]
         order = sorted(range(len(away)), key=lambda n: away[n])
@@ -761,21 +762,34 @@ def _offers(
         places = _places(made, pages, title, number, near or order, taken)
         offers = [offer for offer in places if not _is_of_another(offer, titles)]
         offers = [one for one in offers if not _lists_steps(title, one.candidate.place, known)]
-        if not near and len(order) > 1:  # only labels tell whose it is
-            agreeing = {offer.group for offer in offers if offer.candidate.agrees}
-            by = f"the title {title.text!r}"
-            alike = {n for n in agreeing if made.groups[n].input.by == by}
-            corners = [(one, box(made.groups[one.group].input.place)[:2]) for one in offers]
-            there = {one.group for one, corner in corners if box(one.candidate.place)[:2] == corner}
-            agreeing = next((some for some in (alike, there & agreeing) if len(some) == 1), agreeing)
-            if offers and len(agreeing) != 1:
-                names = " or ".join(made.groups[n].name for n in sorted(agreeing or {*order}))
-                made.left.append(
-                    f"{title.where}: {title.text!r} may belong to {names}. Move it to the sheet of its "
-                    "input."
-                )
-            offers = [offer for offer in offers if {offer.group} == agreeing]
-        yield from offers
+        if near or len(order) == 1:
+            yield from offers
+        elif offers:
+            found = [(one.candidate.score, one.group) for one in offers if one.candidate.agrees]
+            best = max(found, default=(0.0, 0))[0]
+            agreeing = frozenset(group for score, group in found if score == best)
+            elsewhere.setdefault((title.sheet, title.step, agreeing), []).append((title, offers))
+    for (_, _, agreeing), alike in elsewhere.items():
+        yield from _in_order(made, sorted(agreeing) or [*range(len(made.groups))], alike)
+
+
+def _in_order(
+    made: Assigned, groups: Sequence[int], alike: Sequence[tuple[Title, list[Offer]]]
+) -> Iterator[Offer]:
+    """The offers of titles on a sheet without an input: each is of the sentence that its labels or its
+    text name; of several sentences, in their order, if there are as many titles."""
+    for number, (title, offers) in enumerate(alike):
+        by = f"the title {title.text!r}"
+        meant = [n for n in groups if made.groups[n].input.by == by]
+        if len(meant) != 1:
+            meant = [groups[number]] if len(groups) == len(alike) else [*groups]
+        if len(meant) > 1:
+            names = " or ".join(made.groups[n].name for n in meant)
+            made.left.append(
+                f"{title.where}: {title.text!r} may belong to {names}. Move it to the sheet of its "
+                "input."
+            )
+        yield from (offer for offer in offers if [offer.group] == meant)
 
 
 def _places(
