@@ -714,7 +714,8 @@ def _outright(cells: Page, title: Title, shape: Shape, turned: bool) -> list[Can
             f"{title.where}: {title.text} needs the cells {place.range} ({size[0]} x {size[1]}), but "
             "there is a text in them. Move it, or the tag."
         )
-    return [Candidate(place, turned, OUTRIGHT, 0, True, ())]
+    score, _, _ = evidence(cells, place, form, title)
+    return [Candidate(place, turned, OUTRIGHT + score, 0, True, ())]
 
 
 def _clear(cells: Page, title: Title, row: int, column: int, columns: int) -> bool:

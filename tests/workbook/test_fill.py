@@ -1045,15 +1045,16 @@ def test_frames_on_a_sheet_of_their_own_belong_to_the_sentence_of_their_labels(
 
 
 @pytest.mark.parametrize("words", [(PETS[:3], DESK[:4]), (PETS, PETS)])
+@pytest.mark.parametrize("looks", [{}, {"borders": False, "across": True}])
 @pytest.mark.parametrize("title", ["The sentence: {}", "{}", ""])
 def test_sentences_side_by_side_on_sheets_that_are_named_as_steps(
-    words: tuple[tuple[str, ...], ...], title: str, tmp_path: Path
+    words: tuple[tuple[str, ...], ...], looks: dict[str, bool], title: str, tmp_path: Path
 ) -> None:
     """The frames of the first do not say that the words of the second are in its columns."""
     made, inputs = openpyxl.Workbook(), [x[: len(own)] for own, x in zip(words, (X, Y))]
     for name in ("Input", "Softmax", "Output"):
         for n, (own, x) in enumerate(zip(words, inputs)):
-            sheet = AuthorSheet(made[name] if n else made.create_sheet(name))
+            sheet = AuthorSheet(made[name] if n else made.create_sheet(name), **looks)
             shape, given = own if name == "Softmax" else "xyz", x if name == "Input" else None
             sheet.block(2, 2 + 9 * n, title.format(" ".join(own)), own, shape, given)
         made[name]["B20"], made[name]["C20"] = "Who", "Ann"  # no weights of an output gate

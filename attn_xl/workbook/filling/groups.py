@@ -140,7 +140,7 @@ def assigned(
     places = [frame.place for frame, _ in inputs]
     for frame, table in sorted(inputs, key=lambda one: _order(drawn, one[0].place)):
         near = nearest_to(frame.place, places, titles)
-        made.groups.append(_group(drawn, pages, frame, table, weights, titles, near, words_in))
+        made.groups.append(_group(drawn, pages, frame, table, weights, places, near, words_in))
     made.groups = _looking_at_each_other(made.groups, pages, titles)
     for tag in tags:
         if tag.step in (WORDS, DIMENSIONS) or tag.step.startswith(FORMULA):
@@ -493,18 +493,29 @@ def _untitled_inputs(
     ]
 
 
+def _squares(pages: Mapping[str, Page], words: tuple[str, ...]) -> int:
+    """How many blank squares have these words on both sides, or nothing."""
+    size, found = len(words), 0
+    for page in pages.values():
+        for row, column, *shape in (*page.blanks, *page.labelled):
+            if shape == [size, size] and not page.filled(row, column, *shape):
+                labels = page.labels(row, column - 1, size, 1), page.labels(row - 1, column, 1, size)
+                found += labels in (((), ()), (words, words))
+    return found
+
+
 def _group(
     drawn: DrawnBook,
     pages: Mapping[str, Page],
     frame: Frame,
     table: Table,
     weights: Mapping[Title, tuple[Frame, Table]],
-    titles: Sequence[Title],
+    inputs: Sequence[Place],
     near: Sequence[Title],
     asked: WordsIn | None,
 ) -> Group:
-    """A sentence with the weights that stand nearest to it; `near` are the titles that no other is
-    nearer to."""
+    """A sentence with the weights that stand nearest to it; `inputs` are the places of all sentences,
+    `near` the titles that no other is nearer to."""
     place = frame.place
     nearest: dict[str, Title] = {}
     for title in weights:
@@ -515,18 +526,12 @@ def _group(
     plain = {step: one for step, (_, one) in own.items()}
     words, why = direction(pages[place.sheet], table, plain, near, asked)
     if why == BY_DEFAULT:
-        squares = [(high, page.labels(row, column - 1, high, 1)) for page in pages.values()
-                   for row, column, high, wide in page.blanks if high == wide]  # fmt: skip
-        sides = table.rows, table.columns
-        down, across = (sum(square in ((len(one), ()), (len(one), one)) for square in squares)
-                        for one in sides)  # fmt: skip
+        down, across = (_squares(pages, words) for words in (table.rows, table.columns))
         if across > down:
             words, why = "columns", "the blank frames have a row and a column for each of its columns"
     read, turned = oriented(table, steps.INPUT.symbol, words, ())
-    several = (
-        sum(title.step == steps.INPUT.symbol and title.sheet == place.sheet for title in titles) > 1
-    )
-    name = place.sheet if not several else f"{place.sheet} {place.range.partition(':')[0]}"
+    several = sum(one.sheet == place.sheet for one in inputs) > 1
+    name = f"{place.sheet} {place.range.partition(':')[0]}" if several else place.sheet
     group = Group(name, replace(frame, turned=turned), read, words, why)
     for step, (where, one) in own.items():
         fit, flipped = oriented(one, step, words, read.columns)
