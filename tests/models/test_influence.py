@@ -105,6 +105,7 @@ def test_the_terminal_shows_it(capsys: pytest.CaptureFixture[str]) -> None:
 # Side by side
 
 
+@thorough
 def test_models_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "out.xlsx"
     call = [

@@ -341,6 +341,7 @@ def test_labels_in_python() -> None:
     assert run.weights["W_C"].columns == ("yes", "no")
 
 
+@thorough
 def test_a_written_run_is_read_back_and_explained(tmp_path: Path) -> None:
     path = tmp_path / "run.xlsx"
     tables = attn_xl.read_tables(SAMPLE, sheet=["pets", "desk"])

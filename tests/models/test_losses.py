@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import table, verify
+from conftest import table, thorough, verify
 from judges import Editable
 
 import attn_xl
@@ -133,6 +133,7 @@ def test_a_classifier_may_decide_by_the_first_word_of_an_encoder(make: Make) -> 
         attn_xl.attend(make(classifier()), layers=2)
 
 
+@thorough
 def test_a_classifier_may_read_with_a_recurrent_network() -> None:
     """200 sentences, read word after word; the last state decides, or the mean of all."""
     for seed in range(200):

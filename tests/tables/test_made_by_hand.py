@@ -401,6 +401,7 @@ def test_attention_is_given_by_its_label_a_range_or_a_sheet(tmp_path: Path, caps
     )
 
 
+@thorough
 def test_many_sheets_are_a_page(tmp_path: Path, capsys: Any) -> None:
     hand = Hand()
     for n in range(12):

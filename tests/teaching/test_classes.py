@@ -92,6 +92,7 @@ def cell_of(engine: Editable, cell: str) -> Any:
     return engine.value(*split(cell))
 
 
+@thorough
 def test_ids_and_names_stay_text_in_all_sheets(tmp_path: Path) -> None:
     folder, key = teach(tmp_path, lesson=Lesson(exam=True))
     texts = {text for pair in NAMES for text in pair if text}

@@ -132,6 +132,7 @@ QUICK = [("by-hand.xlsx", 2, False), ("by-hand.xlsx", 3, False), ("by-hand.xlsx"
 MORE = [*QUICK, ("encoder.xlsx", 2, False), ("cross.xlsx", 2, False), ("multi-head.xlsx", 2, False)]
 
 
+@thorough
 def test_a_class_is_marked_fairly() -> None:
     found = [said for made in QUICK for said in unfair(exercise(*made), 15)]
     assert len(found) >= 400

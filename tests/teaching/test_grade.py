@@ -455,6 +455,7 @@ def graded(grading: Grading) -> dict[str, list[Graded]]:
     return by_id
 
 
+@thorough
 @pytest.mark.parametrize("name", CASES)
 def test_each_submission_is_marked_as_written_here(graded: dict[str, list[Graded]], name: str) -> None:
     case = CASES[name]

@@ -49,6 +49,7 @@ LESSONS: dict[str, tuple[Any, dict[str, Any], set[str]]] = {
 }
 
 
+@thorough
 @alike
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_backward_steps_are_filled_in_and_marked(

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, alike, make_input
+from conftest import SAMPLES, alike, make_input, thorough
 from ooxml import violations
 
 import attn_xl
@@ -236,6 +236,7 @@ def test_notebooks_hold_tables_alone(source: Path) -> None:
     assert tags <= {"table", "caption", "tr", "th", "td", "p"}
 
 
+@thorough
 @alike
 @pytest.mark.parametrize("name", ["=1+1", '=HYPERLINK("http://x")', "[bold]x", "<b>&A", "@SUM(1)"])
 def test_students_and_their_answers(
