@@ -325,6 +325,10 @@ def step_named(text: str) -> tuple[str, bool] | None:
         if found is not None:
             number = f"_{head[1] or head[2] or head[3]}" if head and found[0] != "Input" else ""
             return f"{found[0]}{number}", found[1]
+    for space in re.finditer(r"\s+(?=.*[*·×⋅√^/(])", plain) if len(plain) < 60 else ():  # `Output V A`
+        named, formula = _step(plain[: space.start()]), _step(plain[space.end() :])
+        if named and formula and (named[0] == formula[0] or (named[0], formula[0]) in _MORE):
+            return formula
     return step_named(text.lower()) if text.isupper() and len(text) > 4 else None
 
 

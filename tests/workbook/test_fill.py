@@ -1189,7 +1189,7 @@ def test_labels_say_that_one_sentence_looks_at_another(across: bool, tmp_path: P
 TITLES = {
     "K": "K transpose | Keys transposed",
     "Q": "Queries (Q = X·Wq) | Query vectors | Queries Q",
-    "Scores": "Affinity matrix | Step 2: Scores (Q·Kᵀ) "
+    "Scores": "Affinity matrix | Scores K^T Q | Step 2: Scores (Q·Kᵀ) "
     "| Self-attention scores | (2) Scores | Q @ K.T | QKT | Q.K^T "
     "| Cross-attention scores | Q times K | attn scores "
     "| Similarity matrix S | ① Scores | Scores ↓ | “Scores” | Scores [3×3] "
@@ -1208,6 +1208,7 @@ TITLES = {
     "Softmax.Maximum": "Max per row",
     "Softmax.Exponentials": "e^S",
     "Output": "Output: the new vectors | Task 3 - Contextualized embeddings | softmax(QK^T/√dk)V | AV "
+    "| Output V A | Output A × V "
     "| New X | Attention(Q, K, V) | Softmax V | Weighted average | Updated word vectors "
     '| Multiply by V | V softmax(KTQ) | new embedding of "cat" | Multi-head attention output '
     "| Context-aware embeddings (4 × 3) | Output of masked self-attention | · V = Output "
