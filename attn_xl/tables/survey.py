@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from attn_xl.errors import CallError, InputError, nearest
 from attn_xl.labelled import first_and_last
@@ -33,6 +36,9 @@ from .pytorch import parameter_of, parts_of, says_weights, weights_of_parameters
 from .regions import Grid, is_blank
 from .roles import BY_DEFAULT, Found, Reading, WordsIn, to_turn, words_of
 
+PROJECTED = {"q": "W_Q", "queries": "W_Q", "k": "W_K", "keys": "W_K", "v": "W_V", "values": "W_V"}
+"""Given queries, keys and values: the weights that give them for one-hot words."""
+GIVEN = "they are given, without an input"
 LEFT_OUT = "left out by --without"
 SETTING = "without"
 
@@ -278,6 +284,7 @@ def survey_book(
     if survey.trouble is not None:
         return survey
     _take_word(survey)
+    _take_projected(survey)
     try:
         tables = _assembled(survey, settings, words_in)
         unread = names.keys() - tables.sentences.keys()
@@ -300,6 +307,22 @@ def _take_word(survey: Survey) -> None:
         label = next((text for text, at in f.names if at == "left of it"), "")
         if f.use == "weights" and f.shape[0] == 1 and label not in ("", f.name):
             sheet.found[0] = replace(f, use="sentence", name="", why="it is the only table")
+
+
+def _take_projected(survey: Survey) -> None:
+    """Take tables called Q, K and V, if no other may be a sentence, for the weights of one-hot words:
+    what these project are the tables."""
+    tables = defaultdict(list)
+    for sheet in survey.sheets:
+        for n, f in enumerate(sheet.found):
+            if f.use == "sentence" or f.why.startswith("may be"):
+                name = PROJECTED.get((f.title or sheet.name).casefold(), "")
+                tables[name].append((sheet, n, f))
+    if {name: len(some) for name, some in tables.items()} != {"W_Q": 1, "W_K": 1, "W_V": 1}:
+        return
+    for name, ((sheet, n, f),) in tables.items():
+        sheet.found[n] = replace(f, use="weights", name=name, why=GIVEN)
+        sheet.trouble = None
 
 
 def names_model(settings: Mapping[str, Any]) -> bool:
@@ -383,6 +406,15 @@ def _assembled(survey: Survey, settings: dict[str, Any], words_in: WordsIn | Non
     weights = _weights(survey)
     sentences: dict[str, Table] = {}
     conventions: list[tuple[WordsIn, Table]] = []
+    if "W_Q" in weights and weights["W_Q"].why == GIVEN:
+        q, k = (_readable(weights[name]) for name in ("W_Q", "W_K"))
+        where, _ = words_of(q, "", (), words_in)
+        q, k = (one.turn() if where == "columns" else one for one in (q, k))
+        sentences["Queries"] = _one_hot(q, "Queries")
+        if q.rows != k.rows:
+            sentences["Keys"] = _one_hot(k, "Keys")
+            settings = {"memory": "Keys", **settings}
+        conventions.append((where, sentences["Queries"]))
     for sheet, i, f in _used(survey, "sentence"):
         table = _readable(f)
         raw = [
@@ -425,12 +457,18 @@ def _assembled(survey: Survey, settings: dict[str, Any], words_in: WordsIn | Non
             columns
             and not f.parameter
             and not f.certain
-            and to_turn(f.name, table, conventions[0][1].columns, "columns")
+            and (f.why == GIVEN or to_turn(f.name, table, conventions[0][1].columns, "columns"))
         )
         turned[f.name] = table.turn() if turn else table
         sheet.found[i] = replace(f, turned=turn)
     heads = {} if "heads" in settings else heads_of(turned)
     return Tables(path, sentences, turned, {**settings, **heads}, tuple(_remarks(survey)))
+
+
+def _one_hot(table: Table, name: str) -> Table:
+    """The words of a table, each with a dimension of its own."""
+    values = np.eye(len(table.rows))
+    return replace(table, name=name, values=values, columns=table.rows, labelled=(True, True))
 
 
 def _called(grids: Mapping[str, Grid]) -> dict[str, str]:
@@ -611,6 +649,11 @@ def _remarks(survey: Survey) -> Iterator[str]:
         for f in used:
             for note in f.notes:
                 yield f"{f.where}: {note}."
+    if any(f.why == GIVEN for sheet in survey.sheets for f in sheet.found):
+        yield (
+            "Queries, keys and values are given without an input. So each word of the input has a 1 of "
+            "its own, and W_Q, W_K and W_V are the given tables."
+        )
     if survey.joined:
         yield "The formulas leave the heads' outputs side by side, without W_O."
     found = [f for sheet in survey.sheets for f in sheet.found]
@@ -634,7 +677,8 @@ def _uses(used: Sequence[Found]) -> str:
     weights = [f"{f.name}" for f in used if f.use == "weights"]
     are = "sentences are" if len(sentences) > 1 else "sentence is"
     parts = [f"the {are} {listed(sentences, 6)}"] if sentences else []
-    return " beside ".join([*parts, *([", ".join(weights)] if weights else [])])
+    named = [", ".join(weights)] if sentences else [f"there are {listed(weights)}"]
+    return " beside ".join([*parts, *(named if weights else [])])
 
 
 def _read_labels(grid: Grid, where: str, sheets: Container[str]) -> dict[str, tuple[str, ...]]:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, Sheets, by_libreoffice, make_input, table
+from conftest import SAMPLES, Sheets, by_libreoffice, make_input, naive_attention, table
 from engines import libreoffice
 
 from attn_xl import CallError, InputError, attend, read_tables
@@ -28,6 +28,28 @@ from attn_xl.tables.find import asked_ranges
 
 Make = Callable[..., Path]
 GOOD: list[list[Any]] = [["", "a", "b"], ["cat", 1.5, 2], ["dog", 3, -4.25]]
+
+
+@pytest.mark.parametrize("across", [False, True])
+@pytest.mark.parametrize("one_sheet", [False, True])
+@pytest.mark.parametrize("looking", [["je", "bois", "du"], ["cat", "dog"]])
+def test_queries_keys_and_values_may_be_given(
+    looking: list[str], one_sheet: bool, across: bool, make: Make
+) -> None:
+    rng = np.random.default_rng(1)
+    words = looking, ["je", "bois", "du"], ["je", "bois", "du"]
+    q, k, v = (rng.normal(size=(len(own), d)).round(2) for own, d in zip(words, (4, 4, 2)))
+    sheets: Sheets = {}
+    for name, x, own in zip(("Q", "Keys", "V"), (q, k, v), words):
+        rows = table(x, own)
+        sheets[name] = [[*line] for line in zip(*rows)] if across else rows
+    if one_sheet:
+        sheets = {"all": [row for name, rows in sheets.items() for row in ([name], *rows, [])]}
+    computed = attend(make(sheets))
+    assert list(computed) == ["Queries"]
+    assert any(remark.startswith("Queries, keys and values are given") for remark in computed.remarks)
+    _, wanted = naive_attention(q, k, v)
+    np.testing.assert_allclose(computed["Queries"]["Output"].values, wanted, rtol=1e-12)
 
 
 def test_a_clean_table(make: Make) -> None:

@@ -183,6 +183,8 @@ def assigned(
 
 def _for_an_input(drawn: DrawnBook, pages: Mapping[str, Page], titles: Sequence[Title]) -> str:
     """What to do for an input."""
+    if {"Q", "K", "V"} <= {title.step for title in titles}:
+        return "If Q, K and V are given, attn-xl convert computes their attention."
     for title in (title for title in titles if title.step == steps.INPUT.symbol):
         page = pages[title.sheet]
         for block in page.blocks:
