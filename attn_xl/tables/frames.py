@@ -269,6 +269,7 @@ class Group:
         weights: its weights by name, each with its frame.
         frames: the frames of its steps.
         heading: the cell below and right of which its titles stand, if not its input.
+        typed: the steps whose numbers are given: Q, K and V without an input.
     """
 
     name: str
@@ -279,6 +280,7 @@ class Group:
     weights: dict[str, tuple[Frame, Table]] = field(default_factory=dict)
     frames: list[Frame] = field(default_factory=list)
     heading: Place | None = None
+    typed: tuple[str, ...] = ()
 
     def away(self, title: Title) -> float:
         """How far a title is from its input, or from its heading."""

@@ -410,9 +410,9 @@ def _assembled(survey: Survey, settings: dict[str, Any], words_in: WordsIn | Non
         q, k = (_readable(weights[name]) for name in ("W_Q", "W_K"))
         where, _ = words_of(q, "", (), words_in)
         q, k = (one.turn() if where == "columns" else one for one in (q, k))
-        sentences["Queries"] = _one_hot(q, "Queries")
+        sentences["Queries"] = one_hot(q, "Queries")
         if q.rows != k.rows:
-            sentences["Keys"] = _one_hot(k, "Keys")
+            sentences["Keys"] = one_hot(k, "Keys")
             settings = {"memory": "Keys", **settings}
         conventions.append((where, sentences["Queries"]))
     for sheet, i, f in _used(survey, "sentence"):
@@ -465,7 +465,7 @@ def _assembled(survey: Survey, settings: dict[str, Any], words_in: WordsIn | Non
     return Tables(path, sentences, turned, {**settings, **heads}, tuple(_remarks(survey)))
 
 
-def _one_hot(table: Table, name: str) -> Table:
+def one_hot(table: Table, name: str) -> Table:
     """The words of a table, each with a dimension of its own."""
     values = np.eye(len(table.rows))
     return replace(table, name=name, values=values, columns=table.rows, labelled=(True, True))

@@ -1076,6 +1076,40 @@ def test_sentences_have_titles_on_sheets_that_are_named_as_steps(tmp_path: Path)
     assert fill_file(path, {}, tables=attn_xl.read_tables({"few": X[:3]})).filling.count == 27
 
 
+@pytest.mark.parametrize("across", [False, True])
+@pytest.mark.parametrize("own_sheets", [False, True])
+@pytest.mark.parametrize("queries", [PETS[:3], DESK[:2]])
+def test_queries_keys_and_values_may_be_given(
+    queries: tuple[str, ...], own_sheets: bool, across: bool, tmp_path: Path
+) -> None:
+    made, rng = openpyxl.Workbook(), np.random.default_rng(4)
+    keys, dims, out_dims = PETS[:3], ("d1", "d2", "d3", "d4"), ("v1", "v2")
+    q, k, v = (rng.normal(size=size).round(1) for size in ((len(queries), 4), (3, 4), (3, 2)))
+    blocks = (
+        ("Q", queries, dims, q), ("K", keys, dims, k), ("V", keys, out_dims, v),
+        ("Scores", queries, keys, None), ("Softmax", queries, keys, None),
+        ("Output", queries, out_dims, None),
+    )  # fmt: skip
+    for n, (name, rows, columns, given) in enumerate(blocks):
+        sheet = made.create_sheet(name) if own_sheets else made.active
+        drawn = AuthorSheet(sheet, across=across)
+        drawn.block(2 + 9 * n * (not own_sheets), 2, "" if own_sheets else name, rows, columns, given)
+    path = saved(made, tmp_path / "own.xlsx")
+    book, out = filled(path)
+    assert not book.attention
+    wanted = dict(zip(("Softmax", "Output"), naive_attention(q, k, v)))
+    sheets = {sheet.name: sheet for sheet in read_drawn(out).sheets}
+    frames = [frame for _, frame, _ in book.filling.frames]
+    assert [frame.step for frame in frames] == ["Q", "K", "V", "Scores", "Softmax", "Output"]
+    for frame in frames[-2:]:
+        _, values = values_in(sheets[frame.place.sheet], frame.place, frame.turned)
+        np.testing.assert_allclose(values, wanted[frame.step], rtol=1e-12)
+    scores = sheets[frames[3].place.sheet].formulas.values()
+    assert not any("Steps" in formula.text for formula in scores)
+    with pytest.raises(InputError, match="Q, K and V are given, which other words cannot replace"):
+        fill_file(path, {}, tables=attn_xl.read_tables({"few": X[:3]}))
+
+
 def test_links_to_other_workbooks_are_kept_and_said(tmp_path: Path) -> None:
     path = two_contexts(tmp_path / "own.xlsx", [])
     with zipfile.ZipFile(path, "a") as package:

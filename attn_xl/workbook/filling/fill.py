@@ -640,7 +640,8 @@ def _differences(sentence: Sentence, node: Matrix, frame: Frame) -> Iterator[str
     """Where an author's own cells do not hold what the paper computes from the cells that they read."""
     sheet = sentence.sheets[frame.place.sheet]
     entered, now = sentence.entries[frame], sentence.now.get(sheet.name, {})
-    filled, numbers = entered.cells & (node.operation is not None), entered.numbers  # given: hers
+    computed = node.operation is not None and frame.step not in sentence.group.typed
+    filled, numbers = entered.cells & computed, entered.numbers  # given: hers
     expected = sentence.shown.expected[node]
     typed, other = [], []
     for i, j in np.argwhere(filled).tolist():

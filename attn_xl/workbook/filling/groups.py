@@ -56,7 +56,7 @@ from attn_xl.tables.own_names import (
     tags_of,
 )
 from attn_xl.tables.roles import BY_DEFAULT, WordsIn
-from attn_xl.tables.survey import Tables
+from attn_xl.tables.survey import Tables, one_hot
 from attn_xl.text import clean
 
 Compute = Callable[[Tables, Mapping[str, Any]], Graph]
@@ -131,8 +131,13 @@ def assigned(
         given |= found
         untitled += untitled_tables(sheet, page, own, found, file)
     inputs = [(frame, table) for frame, table in given.values() if frame.step == steps.INPUT.symbol]
-    inputs += _untitled_inputs(inputs, untitled, given.values())
-    if not inputs:
+    weighted = any(frame.step.startswith("W_") for frame, _ in given.values())
+    typed, projected = list[Title](), None
+    if not inputs and not weighted:
+        typed, projected = _projected(drawn, pages, titles, words_in)
+    if projected is None:
+        inputs += _untitled_inputs(inputs, untitled, given.values())
+    if not inputs and projected is None:
         raise InputError(f"{file}: has no input to start from. {_for_an_input(drawn, pages, titles)}")
     weights = {t: one for t, one in given.items() if one[0].step != steps.INPUT.symbol}
     titles, weights = _of_heads(titles, weights, inputs)
@@ -141,12 +146,15 @@ def assigned(
     for frame, table in sorted(inputs, key=lambda one: _order(drawn, one[0].place)):
         near = nearest_to(frame.place, places, titles)
         made.groups.append(_group(drawn, pages, frame, table, weights, places, near, words_in))
+    if projected is not None:
+        projected.weights |= {frame.step: (frame, table) for frame, table in weights.values()}
+        made.groups.append(projected)
     made.groups = _looking_at_each_other(made.groups, pages, titles)
     for tag in tags:
         if tag.step in (WORDS, DIMENSIONS) or tag.step.startswith(FORMULA):
             made.labels.append((tag, _nearest(made, tag)))
     labels = {tag for tag, _ in made.labels}
-    used = {*given, *weights, *labels}
+    used = {*given, *weights, *labels, *typed}
     titles = [title for title in titles if title not in used]
     made.graphs = [_computed(drawn, group, compute, {}) for group in made.groups]
     try:
@@ -181,10 +189,42 @@ def assigned(
     return made
 
 
+def _projected(
+    drawn: DrawnBook, pages: Mapping[str, Page], titles: Sequence[Title], asked: WordsIn | None
+) -> tuple[list[Title], Group | None]:
+    """A sentence whose queries, keys and values are given, and their titles: words that have a 1 of
+    their own, and weights that project these to the given numbers. None if they are not."""
+    named = {
+        replace(title, step=f"W_{title.step}"): title
+        for title in titles
+        if title.step in (steps.QUERIES.symbol, steps.KEYS.symbol, steps.VALUES.symbol)
+    }
+    found: dict[str, tuple[Title, Frame, Table]] = {}
+    for sheet in drawn.sheets:
+        own = [title for title in named if title.sheet == sheet.name]
+        for title, (frame, table) in tables_given(
+            sheet, pages[sheet.name], own, str(drawn.path)
+        ).items():
+            if sheet.formulas.keys().isdisjoint(frame.place.cells()):
+                found.setdefault(frame.step, (named[title], frame, table))
+    if len(found) < 3:
+        return [], None
+    title, frame, table = found["W_Q"]
+    words, why = direction(pages[title.sheet], table, {}, titles, asked)
+    group = Group(title.sheet, replace(frame, step=steps.INPUT.symbol), table, words, why)
+    for step, (title, frame, table) in found.items():
+        turned = (words == "columns") != title.turned
+        group.weights[step] = replace(frame, turned=turned), table.turn() if turned else table
+        group.frames.append(replace(frame, step=title.step, turned=turned))
+    (_, q), (other, k) = group.weights["W_Q"], group.weights["W_K"]
+    group.table, group.typed = one_hot(q, group.name), tuple(frame.step for frame in group.frames)
+    if q.rows != k.rows:
+        group.weights[steps.MEMORY.symbol] = other, one_hot(k, other.where)
+    return [title for title, _, _ in found.values()], group
+
+
 def _for_an_input(drawn: DrawnBook, pages: Mapping[str, Page], titles: Sequence[Title]) -> str:
     """What to do for an input."""
-    if {"Q", "K", "V"} <= {title.step for title in titles}:
-        return "If Q, K and V are given, attn-xl convert computes their attention."
     for title in (title for title in titles if title.step == steps.INPUT.symbol):
         page = pages[title.sheet]
         for block in page.blocks:

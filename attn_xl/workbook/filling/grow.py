@@ -121,6 +121,11 @@ def grown(
     names = _hold_places(drawn, called, tables)
     old = assigned(drawn, compute, names, words_in)
     for group in old.groups:
+        if group.typed:
+            raise InputError(
+                f"{drawn.path}: Q, K and V are given, which other words cannot replace. "
+                "Type their numbers into the sheet, then fill it."
+            )
         if seen := group.weights.get(steps.MEMORY.symbol):
             raise InputError(
                 f"{drawn.path}: {group.input.where} looks at the words of {seen[0].where}, which other "
