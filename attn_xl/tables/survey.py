@@ -34,7 +34,7 @@ from .labels import Table, described
 from .names import weight_label
 from .pytorch import parameter_of, parts_of, says_weights, weights_of_parameters
 from .regions import Grid, is_blank
-from .roles import BY_DEFAULT, Found, Reading, WordsIn, to_turn, words_of
+from .roles import BY_DEFAULT, RESULT, Found, Reading, WordsIn, to_turn, words_of
 
 PROJECTED = {"q": "W_Q", "queries": "W_Q", "k": "W_K", "keys": "W_K", "v": "W_V", "values": "W_V"}
 """Given queries, keys and values: the weights that give them for one-hot words."""
@@ -317,11 +317,15 @@ def _take_projected(survey: Survey) -> None:
         for n, f in enumerate(sheet.found):
             if f.use == "sentence" or f.why.startswith("may be"):
                 name = PROJECTED.get((f.title or sheet.name).casefold(), "")
-                tables[name].append((sheet, n, f))
+                tables["result" if f.computed else name].append((sheet, n, f))
+    results = tables.pop("result", [])
     if {name: len(some) for name, some in tables.items()} != {"W_Q": 1, "W_K": 1, "W_V": 1}:
         return
     for name, ((sheet, n, f),) in tables.items():
         sheet.found[n] = replace(f, use="weights", name=name, why=GIVEN)
+        sheet.trouble = None
+    for sheet, n, f in results:
+        sheet.found[n] = replace(f, use="", why=RESULT)
         sheet.trouble = None
 
 

@@ -1087,7 +1087,7 @@ def test_queries_keys_and_values_may_be_given(
     q, k, v = (rng.normal(size=size).round(1) for size in ((len(queries), 4), (3, 4), (3, 2)))
     blocks = (
         ("Q", queries, dims, q), ("K", keys, dims, k), ("V", keys, out_dims, v),
-        ("Scores", queries, keys, None), ("Softmax", queries, keys, None),
+        ("Scores", queries, keys, None), ("Attention weights", queries, keys, None),
         ("Output", queries, out_dims, None),
     )  # fmt: skip
     for n, (name, rows, columns, given) in enumerate(blocks):
@@ -1104,6 +1104,8 @@ def test_queries_keys_and_values_may_be_given(
     for frame in frames[-2:]:
         _, values = values_in(sheets[frame.place.sheet], frame.place, frame.turned)
         np.testing.assert_allclose(values, wanted[frame.step], rtol=1e-12)
+    read = attn_xl.attend(out)["Queries"]["Output"].values  # by convert, whatever the sheets are called
+    np.testing.assert_allclose(read, wanted["Output"], rtol=1e-12)
     scores = sheets[frames[3].place.sheet].formulas.values()
     assert not any("Steps" in formula.text for formula in scores)
     with pytest.raises(InputError, match="Q, K and V are given, which other words cannot replace"):
