@@ -10,7 +10,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
-from conftest import SAMPLES
+from conftest import SAMPLES, alike, thorough
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -75,6 +75,7 @@ FOUND: dict[str, tuple[str, Callable[[], bytes], str]] = {
 }  # fmt: skip
 
 
+@alike
 @pytest.mark.parametrize("name", FOUND)
 def test_what_was_found_is_mended(name: str, tmp_path: Path) -> None:
     file, make, said = FOUND[name]
@@ -96,6 +97,7 @@ def spliced(content: bytes, splices: list[tuple[float, int, bytes]]) -> bytes:
     return content
 
 
+@thorough
 @given(
     command=st.sampled_from(["inspect", "show", "convert"]),
     part=st.sampled_from(

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import openpyxl
 import pytest
-from conftest import ROOT, SAMPLES, thorough
+from conftest import ROOT, SAMPLES, alike, thorough
 
 from attn_xl.cli import commands
 from attn_xl.cli.main import main
@@ -70,6 +70,7 @@ def test_a_page_is_what_the_script_makes(source: Path) -> None:
     assert make_pages.page(source) == (DOCS / source.name).read_text(encoding="utf-8"), AGAIN
 
 
+@alike
 @pytest.mark.parametrize("name", make_pages.TERMINALS)
 def test_a_picture_of_a_terminal_is_what_the_script_makes(name: str) -> None:
     kept = (DOCS / f"{name}.svg").read_text(encoding="utf-8")
@@ -111,6 +112,7 @@ def test_the_example_in_the_help_of_each_command_runs(
         run(example)
 
 
+@alike
 @pytest.mark.parametrize("name", examples.QUOTED)
 def test_a_workbook_that_is_linked_to_is_what_the_program_writes(name: str, tmp_path: Path) -> None:
     made = examples.workbook(name, tmp_path)
@@ -130,6 +132,7 @@ def test_pictures_of_workbooks_are_of_what_the_program_writes(shown: dict[str, P
         assert record == make_pictures.entry(name, shown), f"{name}.png: {DRAWN_AGAIN}"
 
 
+@thorough
 def test_what_is_seen_of_a_workbook_changes_with_it(tmp_path: Path) -> None:
     kept = examples.LINKED / "mouse.xlsx"
     before = examples.seen(kept, ("pets.Scores",))

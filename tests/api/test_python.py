@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ROOT, SAMPLES, thorough, verify
+from conftest import ROOT, SAMPLES, alike, thorough, verify
 
 import attn_xl
 from attn_xl import AttnXlError, CallError, Computation, Graph, InputError, Matrix, Settings, attend
@@ -434,6 +434,7 @@ def test_what_cannot_be_taken_is_one_clear_line(
 # The workbook
 
 
+@alike
 @pytest.mark.parametrize("sample", ["mouse", "projections", "masks", "encoder-decoder"])
 def test_the_workbook_is_that_of_convert(sample: str, tmp_path: Path) -> None:
     source = SAMPLES / f"{sample}.xlsx"

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from calls import COMMANDS, start
-from conftest import SAMPLES, alike
+from conftest import SAMPLES, alike, thorough
 
 import attn_xl
 from attn_xl.cli.main import main
@@ -47,6 +47,7 @@ class _Full(io.FileIO):
         return super().write(data)
 
 
+@alike
 @pytest.mark.parametrize("room", [0, 1, 100, 3_000, 10_000, 20_000])
 def test_a_full_disk_is_said_and_the_old_file_stays(
     room: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -127,6 +128,7 @@ def test_a_file_that_may_not_grow_is_said(command: str, tmp_path: Path) -> None:
     assert not list((tmp_path / "out").iterdir())
 
 
+@thorough
 @POSIX
 def test_a_full_file_system_is_said(tmp_path: Path) -> None:
     disk = tmp_path / "disk"

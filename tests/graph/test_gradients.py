@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import alike
 from graph.test_composition import CASES, SQUARE, Expression, X, Y, matrix, written
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -134,6 +135,7 @@ EXAMPLES = {
 }
 
 
+@alike
 @pytest.mark.parametrize("example", EXAMPLES)
 @pytest.mark.parametrize("style", [Formulas.cell, Formulas.array])
 def test_gradients_are_right_and_written(example: str, style: Formulas, tmp_path: Path) -> None:

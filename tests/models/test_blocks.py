@@ -105,6 +105,7 @@ def changed(path: Path, cells: dict[str, Any]) -> attn_xl.Computation:
     return attend(attn_xl.read_tables(path))
 
 
+@alike
 @pytest.mark.parametrize(
     ("sample", "cells", "options"),
     [
@@ -214,6 +215,7 @@ def writing(words: list[str], **options: Any) -> attn_xl.Graph:
     return attend(tables, settings)["sentence"]
 
 
+@alike
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_new_words_are_those_of_the_full_pass(variant: str) -> None:
     options, first, new = VARIANTS[variant], ["the", "cat", "chased"], 4

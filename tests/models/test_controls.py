@@ -176,6 +176,7 @@ def nasty(path: Path) -> Path:
     return make_input(path, {"s": table(rng.normal(size=(len(NASTY), 3)).round(2), NASTY)})
 
 
+@alike
 @pytest.mark.parametrize(
     "words", [NASTY, [w for w in NASTY if len(w) < 99 and not set(w) & set("*?~")]]
 )

@@ -393,6 +393,7 @@ def test_what_cannot_be_learned_is_said(options: Any, error: type[Exception], me
         attn_xl.learn(SAMPLE, **options)
 
 
+@alike
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import table, thorough, verify
+from conftest import alike, table, thorough, verify
 from judges import Editable
 
 import attn_xl
@@ -191,6 +191,7 @@ def test_other_models_are_compared_with_numbers(make: Make) -> None:
     assert "Loss" not in attn_xl.attend(path)["one"]
 
 
+@alike
 @pytest.mark.parametrize(
     ("sheets", "options"),
     [
@@ -218,6 +219,7 @@ def test_a_written_workbook_recalculates_and_is_read_back(
         assert again[name]["Target"].values.tolist() == graph["Target"].values.tolist()
 
 
+@alike
 @pytest.mark.parametrize(
     ("sheets", "cell", "text"),
     [

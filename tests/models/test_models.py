@@ -552,6 +552,7 @@ def test_a_switch_that_would_not_hide_is_said(make: Make) -> None:
 LAYER = {"W_1": (2, 3), "b_1": (1, 3), "W_2": (3, 2), "b_2": (1, 2), "gamma_1": (1, 2)}
 
 
+@alike
 @pytest.mark.parametrize(
     ("weights", "settings", "said"),
     [

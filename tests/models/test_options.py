@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, alike, table
+from conftest import SAMPLES, alike, table, thorough
 from judges import Editable, differences_ironcalc
 
 import attn_xl
@@ -471,6 +471,7 @@ def test_output_weights_take_the_words_of_the_vocabulary(make: Make) -> None:
         attend(read_tables(make(wide)), Settings(**options))
 
 
+@thorough
 def test_a_mask_of_a_sublayer_is_read_back_as_it_was_edited(tmp_path: Path) -> None:
     """So is the share; the formulas follow both, which the recalculation shows."""
     path, edited = tmp_path / "written.xlsx", tmp_path / "edited.xlsx"

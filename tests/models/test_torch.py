@@ -87,6 +87,7 @@ def test_every_case_is_stored_and_small() -> None:
     assert max(files.values()) < 200_000
 
 
+@alike
 @pytest.mark.parametrize("name", reference.CASES)
 def test_stored_numbers(name: str) -> None:
     check(reference.Case.load(DATA / f"{name}.npz"))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import SAMPLES, make_input
+from conftest import SAMPLES, alike, make_input, thorough
 
 import attn_xl
 from attn_xl import InputError, Settings, attend, read_tables
@@ -61,6 +61,7 @@ COMMANDS = [
 ]
 
 
+@alike
 @pytest.mark.usefixtures("idle")
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_more_numbers_than_memory_holds(command: list[str], refused: Callable[..., str]) -> None:
@@ -77,6 +78,7 @@ def test_more_numbers_than_programs_open(command: list[str], refused: Callable[.
     assert "--sheets-for" in said
 
 
+@alike
 @pytest.mark.usefixtures("idle")
 @pytest.mark.parametrize("command", [["convert"], ["teach"], ["convert", "--layout", "canvas"]])
 def test_more_columns_than_a_sheet_has(command: list[str], refused: Callable[..., str]) -> None:
@@ -94,6 +96,7 @@ def test_more_rows_than_a_sheet_has(
     assert "Input has 8 x 2 numbers and needs cells up to C12, but a sheet ends at XFD10" in said
 
 
+@thorough
 def test_a_lesson_with_more_cells_than_the_key_has_columns(refused: Callable[..., str]) -> None:
     roster = str(SAMPLES / "class.csv")
     said = refused(70, 2, "teach", "--roster", roster, "-o", "class", "--level", "3")
@@ -149,6 +152,7 @@ def test_names_of_sentences_that_no_sheet_holds(
     )
 
 
+@alike
 @pytest.mark.parametrize(
     ("sample", "settings"),
     [

@@ -42,6 +42,7 @@ Made = Callable[[Path], np.ndarray]
 by_workbook = pytest.mark.parametrize("made", WORKBOOKS, ids=lambda made: made.__name__)
 
 
+@alike
 @by_workbook
 def test_the_formulas_tell_what_the_tables_are(made: Made, tmp_path: Path) -> None:
     expected = made(tmp_path / "theirs.xlsx")
@@ -52,6 +53,7 @@ def test_the_formulas_tell_what_the_tables_are(made: Made, tmp_path: Path) -> No
     assert alone or any("attention weights of attn-xl equal" in remark for remark in tables.remarks)
 
 
+@thorough
 @pytest.mark.parametrize("first", [0, *(pytest.param(20 * n, marks=thorough) for n in range(1, 6))])
 def test_the_numbers_of_any_attention_tell_what_its_tables_are(first: int, tmp_path: Path) -> None:
     for seed in range(first, first + 20):
@@ -240,6 +242,7 @@ def rounded(path: Path, heads: int) -> np.ndarray:
     return np.hstack(outputs)
 
 
+@alike
 @pytest.mark.parametrize("heads", [1, 2])
 def test_attention_weights_that_are_no_softmax_are_proposed_as_they_are(
     heads: int, tmp_path: Path, capsys: Any

@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 import pytest
-from conftest import ROOT
+from conftest import ROOT, alike
 from made_by_hand import columns_from_the_left, row_arrays, three_heads
 
 from attn_xl.cli.main import main
@@ -71,6 +71,7 @@ def to_ods(source: Path) -> Path:
     return path
 
 
+@alike
 @pytest.mark.parametrize("layout", [row_arrays, columns_from_the_left, three_heads])
 def test_the_formulas_tell_the_tables(layout: object, tmp_path: Path) -> None:
     source = tmp_path / "made.xlsx"

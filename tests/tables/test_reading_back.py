@@ -80,6 +80,7 @@ def test_a_number_and_a_switch_that_were_changed_are_honoured(tmp_path: Path) ->
     assert np.allclose(attend(found)["pets"]["Softmax"].values, weights, rtol=1e-12, atol=0)
 
 
+@alike
 @pytest.mark.parametrize("option", [["--causal"], ["--switches", "causal"]])
 def test_a_workbook_keeps_its_switch_for_the_mask(option: list[str], tmp_path: Path) -> None:
     path, again = tmp_path / "out.xlsx", tmp_path / "again.xlsx"

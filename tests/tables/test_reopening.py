@@ -185,6 +185,7 @@ def test_a_dropout_mask_that_was_changed_counts(tmp_path: Path) -> None:
     assert np.array_equal(now[1:], was[1:])
 
 
+@alike
 @pytest.mark.parametrize("named", [True, False])
 @pytest.mark.parametrize("at", [1, 3])
 def test_rows_and_columns_above_and_before_do_not_matter(tmp_path: Path, named: bool, at: int) -> None:

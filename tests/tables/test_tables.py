@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, Sheets, by_libreoffice, make_input, naive_attention, table
+from conftest import SAMPLES, Sheets, alike, by_libreoffice, make_input, naive_attention, table
 from engines import libreoffice
 
 from attn_xl import CallError, InputError, attend, read_tables
@@ -362,6 +362,7 @@ def test_a_cell_far_away_is_refused_before_it_takes_all_memory(make: Make) -> No
         read_tables(path)
 
 
+@alike
 @pytest.mark.parametrize(
     ("sheets", "cell", "row", "refused"),
     [

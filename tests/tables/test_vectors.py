@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import openpyxl
 import pytest
-from conftest import ROOT, SAMPLES
+from conftest import ROOT, SAMPLES, alike
 
 import attn_xl
 from attn_xl import CallError, InputError, read_vectors
@@ -390,6 +390,7 @@ def table_of(values: np.ndarray, words: tuple[str, ...] = ()) -> Table:
     return Table("t", values, rows, labels, (True, True), "t.txt", "", 2, 2)
 
 
+@alike
 @pytest.mark.parametrize("case", CASES)
 def test_like_scikit_learn(case: str, tmp_path: Path, keep: Callable[[Path], Path]) -> None:
     x, projected, directions, variance, share = (

@@ -47,6 +47,7 @@ def test_what_is_pleasant(seed: int, dims: int) -> None:
         assert np.array_equal(graph[name].values, np.round(graph[name].values))
 
 
+@alike
 @pytest.mark.parametrize("seed", range(6))
 def test_without_weights_the_words_still_see_each_other(seed: int) -> None:
     tables = pleasant([CAT], 4, weights=False, seed=seed)
@@ -86,6 +87,7 @@ def _tables(tables: Tables) -> dict[str, Table]:
     return {**tables.sentences, **tables.weights}
 
 
+@alike
 @pytest.mark.parametrize("name", SAMPLE_NAMES)
 def test_only_the_places_of_the_numbers_change(name: str) -> None:
     tables = read_tables(SAMPLES / f"{name}.xlsx")

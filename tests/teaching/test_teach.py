@@ -305,6 +305,7 @@ def test_every_kind_of_answer(sample: str, tmp_path: Path) -> None:
     assert seen == {"", RIGHT, WRONG, WAITS, NO_NUMBER}
 
 
+@alike
 @pytest.mark.parametrize(
     "blank", ["Scores", "Softmax.Sum,Output", "Divisor", "d_k", "Softmax", "desk.Scaled"]
 )
@@ -349,6 +350,7 @@ def test_libreoffice_marks_the_same(tmp_path: Path, part: Part) -> None:
         book.check(lambda s, r, c, b=shown: b[s].cell(r, c).value, answers, typed)  # type: ignore[misc]
 
 
+@alike
 @pytest.mark.parametrize("tolerance", [0.5, 0.01, 0.001])
 def test_the_tolerance_is_that_of_the_right_number(tolerance: float, tmp_path: Path) -> None:
     source = make_input(tmp_path / "in.xlsx", {"s": table(np.array([[10.0, 0.5], [3.0, 0.25]]))})
@@ -480,6 +482,7 @@ def test_the_same_lesson_gives_the_same_bytes(tmp_path: Path) -> None:
     assert made[0] == made[1]
 
 
+@alike
 @pytest.mark.parametrize(
     ("parts", "heads"), [("head1", {"1"}), ("head2", {"2"}), ("head1,head2", {"1", "2"})]
 )
@@ -527,6 +530,7 @@ def test_decimals(decimals: int, tmp_path: Path) -> None:
     assert sheet.column_dimensions["B"].width >= decimals + 4
 
 
+@alike
 @pytest.mark.parametrize("exam", [False, True])
 @pytest.mark.parametrize("sample", ["mouse", "encoder", "masks"])
 def test_a_lesson_asks_each_idea_once_or_twice(sample: str, exam: bool, tmp_path: Path) -> None:

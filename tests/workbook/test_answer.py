@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, make_input, table, verify
+from conftest import SAMPLES, alike, make_input, table, thorough, verify
 from judges import Editable
 
 import attn_xl
@@ -48,6 +48,7 @@ def test_the_sample_opens_on_its_answer(tmp_path: Path) -> None:
     assert sum((7 * one.width + 5) * (one.max - one.min + 1) for one in columns) < 1280  # pixels
 
 
+@alike
 @pytest.mark.parametrize("word", range(3))
 def test_another_word_moves_its_row_and_the_finding(word: int, tmp_path: Path) -> None:
     x = np.array([[2.0, 0.5], [0.3, 1.9], [1.2, -0.7]])
@@ -79,6 +80,7 @@ def first_sheet(path: Path) -> dict[str, Any]:
     return {cell.coordinate: cell.value for row in sheet.iter_rows() for cell in row if cell.value}
 
 
+@alike
 @pytest.mark.parametrize(
     ("sample", "finding", "shows"),
     [
@@ -155,6 +157,7 @@ def test_a_head_and_a_sentence_can_be_chosen(tmp_path: Path) -> None:
                 assert not any(shown[i][4 + len(own) :])
 
 
+@thorough
 def test_learning_opens_on_what_changed(tmp_path: Path) -> None:
     written(SAMPLES / "learning.xlsx", tmp_path / "w.xlsx", steps=1)
     verify(tmp_path / "w.xlsx")
@@ -316,6 +319,7 @@ def test_a_classifier_opens_on_the_class_of_each_sentence(tmp_path: Path) -> Non
     assert {"up", "down"} <= {str(value) for value in cells.values()}
 
 
+@thorough
 def test_a_long_sentence_has_tiles_without_numbers_and_a_longer_one_links_alone(tmp_path: Path) -> None:
     for count in (30, 70):
         x = np.random.default_rng(1).normal(size=(count, 2)).round(2)
@@ -329,6 +333,7 @@ def test_a_long_sentence_has_tiles_without_numbers_and_a_longer_one_links_alone(
         assert "Softmax!A1" in {cell.hyperlink.location for cell in cells if cell.hyperlink}
 
 
+@thorough
 def test_a_comparison_opens_on_how_far_each_model_sees(tmp_path: Path) -> None:
     from attn_xl.models.compare_models import compare_models, models_of
 

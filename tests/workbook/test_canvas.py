@@ -172,6 +172,7 @@ def test_no_text_is_cut(case: str) -> None:
         assert text_width(label) + 1 <= room, label
 
 
+@alike
 @pytest.mark.parametrize("case", CASES)
 def test_a_product_stands_where_its_factors_meet(case: str) -> None:
     sheets, canvas = both(case)

@@ -756,6 +756,7 @@ def test_a_defined_name_is_a_place_and_a_table_of_own_names_is_read(tmp_path: Pa
     assert result.filling.frames[0][1].by == "the name Scores"
 
 
+@alike
 @pytest.mark.parametrize(
     ("label", "number", "divisor"),
     [
@@ -832,6 +833,7 @@ def test_whatever_convert_computes_can_be_filled(name: str, tmp_path: Path) -> N
         np.testing.assert_allclose(values, computation[frame.step].values, rtol=1e-12, atol=1e-15)
 
 
+@alike
 @pytest.mark.parametrize(
     ("model", "frames", "looks"),
     [
@@ -865,6 +867,7 @@ def test_frames_of_models_without_attention(
         np.testing.assert_allclose(values, graph[frame.step].values, rtol=1e-12)
 
 
+@alike
 @pytest.mark.parametrize(
     ("model", "shapes", "frames"),
     [
@@ -1044,6 +1047,7 @@ def test_frames_on_a_sheet_of_their_own_belong_to_the_sentence_of_their_labels(
         assert (group.name, count) == ("two", 25)
 
 
+@alike
 @pytest.mark.parametrize("words", [(PETS[:3], DESK[:4]), (PETS, PETS)])
 @pytest.mark.parametrize("looks", [{}, {"borders": False, "across": True}])
 @pytest.mark.parametrize("title", ["The sentence: {}", "{}", ""])
@@ -1076,6 +1080,7 @@ def test_sentences_have_titles_on_sheets_that_are_named_as_steps(tmp_path: Path)
     assert fill_file(path, {}, tables=attn_xl.read_tables({"few": X[:3]})).filling.count == 27
 
 
+@alike
 @pytest.mark.parametrize("across", [False, True])
 @pytest.mark.parametrize("own_sheets", [False, True])
 @pytest.mark.parametrize("queries", [PETS[:3], DESK[:2]])
@@ -1201,6 +1206,7 @@ def test_titles_tell_the_number_of_heads_and_the_model(tmp_path: Path) -> None:
     assert all("which the model does not compute" in line for line in book.attention)
 
 
+@alike
 @pytest.mark.parametrize("across", [False, True])
 def test_labels_say_that_one_sentence_looks_at_another(across: bool, tmp_path: Path) -> None:
     """Also twice beside each other, with the same words."""
@@ -1289,6 +1295,7 @@ def test_sentences_over_frames_tell_of_steps(text: str, step: str) -> None:
     assert step_told(text) == step
 
 
+@alike
 @pytest.mark.parametrize("way", ["columns", "rows", "words across"])
 def test_a_list_of_steps_is_that_of_the_word_it_names(way: str, tmp_path: Path) -> None:
     """In each of two sentences. Its titles stand above columns, or left of rows, and that of the input

@@ -76,6 +76,7 @@ def test_samples_and_templates_themselves() -> None:
             good(path)
 
 
+@thorough
 def test_a_class_and_its_key(tmp_path: Path) -> None:
     roster = tmp_path / "class.csv"
     roster.write_text("id,name\n007,=1+1\nu&<2>,\u202eevil\nQ1,\U0001f600" + "x" * 250 + "\n")
@@ -102,6 +103,7 @@ ODD_NAMES = (
 )  # fmt: skip
 
 
+@alike
 @pytest.mark.parametrize("controls", [True, False])
 def test_odd_words(tmp_path: Path, controls: bool) -> None:
     x = np.random.default_rng(1).normal(size=(len(ODD_WORDS), 3))
@@ -305,6 +307,7 @@ WRONG = {
 }
 
 
+@alike
 @pytest.mark.parametrize(
     ("rule", "base", "part", "pattern", "instead"),
     BROKEN,

@@ -273,6 +273,7 @@ def test_pages() -> None:
 # Layers
 
 
+@alike
 @pytest.mark.parametrize("sample", LARGE)
 def test_a_sheet_for_each_layer(sample: str) -> None:
     default, sheets = laid_out(sample), laid_out(sample, layout="sheets", canvas=False)

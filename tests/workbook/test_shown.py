@@ -251,6 +251,7 @@ def test_what_is_shown_wrong_is_noticed(value: object, code: str, text: str) -> 
     assert misshown(value, code, text)
 
 
+@thorough
 def test_a_dropped_sign_is_noticed_in_a_workbook(corpus: Corpus, tmp_path: Path) -> None:
     (path,) = corpus["masks sheets article"]
     book = openpyxl.load_workbook(path)
@@ -262,6 +263,7 @@ def test_a_dropped_sign_is_noticed_in_a_workbook(corpus: Corpus, tmp_path: Path)
     assert wrongly_shown(tmp_path / "wrong.xlsx", lambda cell: shown(cell.value, cell.code))
 
 
+@alike
 @pytest.mark.parametrize(
     ("hidden", "text"),
     [([-1e9, -1e9], "-1E+09"), ([-3e38, 0], "-3E+38"), ([-1e9, -2e9], "<=-1E+08"), ([0, 0], "-1E+09")],
