@@ -326,7 +326,11 @@ def titles_of(sheet: DrawnSheet, called: Mapping[str, str]) -> Iterator[Title]:
 def _axes(sheet: DrawnSheet) -> set[tuple[int, int]]:
     """The cells that say what the rows and the columns of a frame are: `Query` left of it and, further
     up and right, `Key`."""
-    texts = {at: undecorated(v).casefold() for at, v in sheet.values.items() if isinstance(v, str)}
+    texts = {
+        at: undecorated(text).rstrip(": ").casefold()
+        for at, text in sheet.values.items()
+        if isinstance(text, str)
+    }
     left, above = ({at for at, text in texts.items() if text in names} for names in AXES)
     pairs = ((own, other) for own, other in product(left, above)
              if 0 < own[0] - other[0] <= 3 and 0 < other[1] - own[1] <= 3)  # fmt: skip

@@ -279,7 +279,7 @@ def undecorated(text: str) -> str:
     text = _DECORATED.sub("", text.strip())
     if quoted := _QUOTED.fullmatch(text):
         text = quoted[1]
-    return _COUNT.sub("", _SIZE.sub("", text)).strip()
+    return _DECORATED.sub("", _COUNT.sub("", _SIZE.sub("", text)).strip())
 
 
 def _marked(text: str) -> str:
@@ -298,7 +298,7 @@ def step_named(text: str) -> tuple[str, bool] | None:
     """
     if len(text) > 200:
         return None
-    if product := _GOES_ON.fullmatch(text.strip()):
+    if product := _GOES_ON.fullmatch(_COUNT.sub("", text.strip(": "))):
         found = step_named(product[1])
         if found and found[0] != "Input":
             return found

@@ -1253,7 +1253,8 @@ TITLES = {
     "| Output V A | Output A × V "
     "| New X | Attention(Q, K, V) | Softmax V | Weighted average | Updated word vectors "
     '| Multiply by V | V softmax(KTQ) | new embedding of "cat" | Multi-head attention output '
-    "| Context-aware embeddings (4 × 3) | Output of masked self-attention | · V = Output "
+    "| Context-aware embeddings (4 × 3) | Output of masked self-attention | · V = Output: "
+    "| 5. · V = Output | Step 5: 📤 Output embeddings "
     "| Attention = softmax(QKᵀ/√d) V",
     "Output_2": "Head output 2 | Output of head 2",
     "Input": "Input X | • Input | X ∈ R^5x3 | The input | Original embeddings | Embedding vectors "
@@ -1450,11 +1451,22 @@ def test_labels_and_axes_are_no_titles(tmp_path: Path) -> None:
     rows, columns = ([f"{letter}({word})" for word in PETS] for letter in "qk")
     for n, title in enumerate(["Scores", "Softmax"]):
         sheet.block(10 + 10 * n, 4, title, rows, columns)
-        made.active.cell(10 + 10 * n, 5, "Key →")
-        made.active.cell(12 + 10 * n, 3, "Query ↓")
+        made.active.cell(10 + 10 * n, 5, ["Key →", "Keys:"][n])
+        made.active.cell(12 + 10 * n, 3, ["Query ↓", "Queries:"][n])
     book, _ = filled(saved(made, tmp_path / "own.xlsx"))
     assert [frame.step for _, frame, _ in book.filling.frames] == ["Scores", "Softmax"]
     assert not book.attention
+
+
+def test_a_word_of_a_frame_that_the_input_lacks_is_said(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Embeddings", PETS[:2], DIMS, X[:2])
+    sheet.block(10, 2, "Output", PETS, DIMS)
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    assert book.attention == [
+        "Sheet!C14: is blank; 'cat' is no word of the sentence, whose Output ends before it."
+    ]
 
 
 def test_a_sum_is_of_what_it_stands_beside(tmp_path: Path) -> None:

@@ -182,7 +182,7 @@ def assigned(
     told = [replace(one, step=step) for one in texts if (step := step_told(one.text))]
     _assign(made, pages, told, copies=False)
     _by_rhythm(made, pages)
-    made.left += _asked(made, pages, called)
+    made.left += [*_asked(made, pages, called), *_beyond(made, pages, called)]
     for n, group in enumerate(made.groups):
         if exponentials := plain_exponentials(group):
             made.graphs[n] = _computed(drawn, group, compute, {**made.implied, **exponentials})
@@ -311,6 +311,28 @@ def _asked(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str])
             why = "has another place" if computed else "the model does not compute"
             what = f"names {named[0]}, which {why}"
         yield f"{quoted(place.sheet)}!{place.range}: is blank, and {title.text!r} {what}."
+
+
+def _beyond(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str]) -> Iterator[str]:
+    """Words of a frame that the sentence lacks: the matrix ends before a labelled blank cell."""
+    taken = [frame.place for group in made.groups for frame in (*group.given, *group.frames)]
+    for frame in (frame for group in made.groups for frame in group.frames):
+        place, page = frame.place, pages[frame.place.sheet]
+        row, column = place.last_row + 1, place.column
+        label = row, column - 1
+        if frame.turned:
+            row, column = place.row, place.last_column + 1
+            label = row - 1, column
+        cell, text = Place(place.sheet, row, column, 1, 1), page.sheet.values.get(label)
+        if not isinstance(text, str) or page.heads_sum(*label) or step_called(text, called):
+            continue
+        blank = page.framed(row, column, 1, 1) and not page.filled(row, column, 1, 1)
+        if blank and not _meets_one(cell, taken):
+            where = f"{quoted(place.sheet)}!{address(row, column)}"
+            yield (
+                f"{where}: is blank; {clean(text)!r} is no word of the sentence, whose {frame.step} "
+                "ends before it."
+            )
 
 
 def plain_exponentials(group: Group) -> dict[str, Any]:
