@@ -21,7 +21,7 @@ from attn_xl.spreadsheets.sums import NEAR, sums_in
 from attn_xl.text import clean, listed, shortened
 
 from .labels import LabelsOnlyError, described, numbers_in, read_region
-from .names import is_matrix_name, weight_label, weight_name
+from .names import is_matrix_name, of_head, weight_label, weight_name
 from .pytorch import is_title_of_parameter, may_be_cut, parameter_of, whole_name
 from .regions import Grid, Region, find_regions
 from .roles import NOT_READ, RESULT, Found, Reading, inputs_like, pick
@@ -521,7 +521,7 @@ def _named(f: Found, book: Book, original: str, plain: str) -> Found:
             why = f"its defined name is {name!r}"
             return replace(f, use="weights", name=weight_label(name) or "", why=why)
     for text, at in f.names:
-        name = weight_label(text) or ""
+        name = of_head(weight_label(text) or "", plain)
         if name:
             return replace(f, use="weights", name=name, why=f"{text!r} is {at}")
         name = parameter_of(text, "" if weight_label(plain) else plain) or ""

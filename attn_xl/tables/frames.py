@@ -23,7 +23,16 @@ from attn_xl.spreadsheets.sums import sums_in
 from attn_xl.text import clean
 
 from .labels import Table
-from .names import SPELLINGS, of_table, says_across, spoken_of, step_named, undecorated, weight_label
+from .names import (
+    SPELLINGS,
+    of_head,
+    of_table,
+    says_across,
+    spoken_of,
+    step_named,
+    undecorated,
+    weight_label,
+)
 from .roles import BY_DEFAULT, WordsIn, to_turn, words_of
 
 ARROWS = frozenset("↓→↑←⇒⇓|—-–/=+×·*")
@@ -317,10 +326,11 @@ def titles_of(sheet: DrawnSheet, called: Mapping[str, str]) -> Iterator[Title]:
             continue
         if (row, column) in axes or _counts(sheet, row, column):
             continue
-        named = step_called(value, called)
-        if named is not None and not _labels_vector(sheet, row, column, named[0]):
+        step, turned = step_called(value, called) or ("", False)
+        if step and not _labels_vector(sheet, row, column, step):
             last = ends.get((row, column), column)
-            yield Title(sheet.name, row, column, last, clean(value), *named)
+            step = of_head(step, sheet.name)
+            yield Title(sheet.name, row, column, last, clean(value), step, turned)
 
 
 def _axes(sheet: DrawnSheet) -> set[tuple[int, int]]:

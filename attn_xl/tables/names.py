@@ -69,6 +69,13 @@ def of_table(sheet: str) -> str:
     return re.sub(r"^\w+ \d+ - ", "", sheet)
 
 
+def of_head(name: str, sheet: str) -> str:
+    """The name of a step or of weights on a sheet: Q_2 for Q on one that is called `Head 2`."""
+    head = re.fullmatch(r"head[\s_#-]*(\d+)", sheet.strip(), re.IGNORECASE)
+    whole = name in ("", "Input", "W_O", "Concat") or name[-1:].isdigit()
+    return name if whole or not head else f"{name}_{head[1]}"
+
+
 def weight_label(text: str) -> str | None:
     """The weights that a label names: `W_Q` for `Wq`, `W^Q`, `W_{Q}:` and `Query weights`; `W_Q_2` for
     `Query weights, head 2`; None if it names none."""
@@ -382,7 +389,7 @@ _TOLD = (
         r"|divid.*\b(?:sums?|totals?)\b",
         "Softmax",
     ),
-    (r"scal(?:e|ed|ing)\b|divid|square root|√|sqrt", "Scaled"),
+    (r"scal(?:e|ed|ing)\b|divid|square root|√|sqrt|^[÷/]\s*[\d.]+$", "Scaled"),
     (r"dot products?|inner products?|similar|scores?\b|compar|\blike\b.*\bother", "Scores"),
     (r"quer(?:y|ies)\b.*\bkeys?\b", "Scores"),
     (r"quer(?:y|ies)\b|\bw_?q\b", "Q"),

@@ -229,6 +229,29 @@ def test_learned_weights_and_heads(across: bool, tmp_path: Path) -> None:
     assert [frame.step for _, frame, _ in book.filling.frames] == [*places]
 
 
+def test_a_sheet_may_be_that_of_a_head(tmp_path: Path) -> None:
+    """`convert` reads the weights of each, too."""
+    made, rng, wanted = openpyxl.Workbook(), np.random.default_rng(6), []
+    AuthorSheet(made.active).block(2, 2, "X", PETS, DIMS, X)
+    for name in ("Head 1", "head_2"):
+        sheet = AuthorSheet(made.create_sheet(name))
+        weights = [rng.integers(-9, 10, (3, 2)) / 10 for _ in range(3)]
+        for n, (title, weight) in enumerate(zip(("W_Q", "W_K", "W_V"), weights)):
+            sheet.block(2, 2 + 8 * n, title, DIMS, ("a", "b"), weight)
+        sheet.block(10, 2, "Attention weights", PETS, PETS)
+        sheet.block(20, 2, "Head output", PETS, ("a", "b"))
+        wanted.append(naive_attention(*(X @ weight for weight in weights))[1])
+    AuthorSheet(made.create_sheet("All")).block(2, 2, "Concatenated heads", PETS, ("a", "b", "c", "d"))
+    path = saved(made, tmp_path / "own.xlsx")
+    book, out = filled(path)
+    found = {frame.step: frame.place for _, frame, _ in book.filling.frames}
+    assert [*found] == ["Softmax_1", "Output_1", "Softmax_2", "Output_2", "Output"]
+    sheets = {sheet.name: sheet for sheet in read_drawn(out).sheets}
+    _, values = values_in(sheets["All"], found["Output"], False)
+    np.testing.assert_allclose(values, np.hstack(wanted), rtol=1e-12)
+    assert {"W_Q_1", "W_K_2"} < {*attn_xl.read_tables(path).weights}
+
+
 def test_what_differs_from_the_paper_stays_and_is_said(tmp_path: Path, capsys: Any) -> None:
     path = two_contexts(tmp_path / "own.xlsx", ["Scores"])
     book = openpyxl.load_workbook(path)
@@ -1277,7 +1300,7 @@ SENTENCES = {
     "Scores": "Dot product of every pair of words | How similar are two words? "
     "| Multiply queries by keys | How much do words look like each other?",
     "Scaled": "Divide by the square root of the width, so that softmax is not too sharp "
-    "| Scale the scores before softmax",
+    "| Scale the scores before softmax | ÷ 2",
     "Softmax.Exponentials": "Exponentiate each number | e^ of each number",
     "Softmax": "Turn the scores into probabilities | Normalize each row of scaled scores "
     "| Step 6: Divide by the sum",
