@@ -228,6 +228,7 @@ _FORMULAS = (
         r"(?:x|inputs?|tokens?|(?:(?:word|token)s?)?embeddings?)\+(?:position(?:al)?(?:encoding|embedding)?s?|pe)",
         "Embedded",
     ),
+    (r"(?:x|inputs?|embeddings?)\+(?:z|outputs?|(?:self|multihead)?attention(?:outputs?)?)", "Sum"),
     (r"(?:scaled?scores|scores|scaled)\+mask", "Masked"),
     (r"(?:e\^|exp).+/(?:[σ∑]|sum).+", "Softmax"),
     (r"e\^(?:\[\]|\w+)|exp\(.*\)", "Softmax.Exponentials"),

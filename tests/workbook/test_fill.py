@@ -1282,6 +1282,7 @@ TITLES = {
     "Output_2": "Head output 2 | Output of head 2",
     "Input": "Input X | • Input | X ∈ R^5x3 | The input | Original embeddings | Embedding vectors "
     "| Token representations",
+    "Sum": "X + Z | Input + self-attention output | Residual connection",
     "Embedded": "Embeddings + Positional Encoding | Token + position",
     None: "3 x 4 | ##s | max % | The matrix | Note: Output | Attention / 2 | Weight matrix | ß | NEXT "
     "| KT Corp | Context A | Head 1 | Attention by hand",  # ß is no SS
