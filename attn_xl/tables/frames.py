@@ -278,7 +278,7 @@ class Group:
         weights: its weights by name, each with its frame.
         frames: the frames of its steps.
         heading: the cell below and right of which its titles stand, if not its input.
-        typed: the steps whose numbers are given: Q, K and V without an input.
+        known: the frames that hold numbers already: Q, K and V without an input, copies of the input.
     """
 
     name: str
@@ -289,13 +289,13 @@ class Group:
     weights: dict[str, tuple[Frame, Table]] = field(default_factory=dict)
     frames: list[Frame] = field(default_factory=list)
     heading: Place | None = None
-    typed: tuple[str, ...] = ()
+    known: tuple[Frame, ...] = ()
 
     def away(self, title: Title) -> float:
-        """How far a title is from its input, or from its heading."""
+        """How far a title is from its input or a copy of that, or from its heading."""
         place = self.heading
         if place is None or title.sheet != place.sheet:
-            return cost(title, self.input.place)
+            return min(cost(title, frame.place) for frame in (self.input, *self.known))
         apart = title.row - place.row, title.column - place.column
         return sum(n if n >= 0 else -100 * n for n in apart)
 
@@ -456,7 +456,10 @@ def tables_given(
                 pairs.append((away, title.row, title.column, title, block))
     taken: set[tuple[int, int, int, int]] = set()
     for _, _, _, title, block in sorted(pairs, key=lambda pair: pair[:3]):
-        typed = sheet.formulas.keys().isdisjoint(Place(sheet.name, *block).cells())
+        inside = {*Place(sheet.name, *block).cells()}
+        if title.turned and any(sheet.values.get(cell) is NOT_STORED for cell in inside):
+            continue
+        typed = sheet.formulas.keys().isdisjoint(inside)
         step = "W_P" if title.step == "Positions" and typed else title.step
         if title in found or block in taken or not _given(step):
             if not _given(step):

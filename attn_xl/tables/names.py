@@ -373,6 +373,8 @@ def _step(text: str) -> tuple[str, bool] | None:
         for pattern, step in _FORMULAS:
             if re.fullmatch(pattern, compact):
                 return step, False
+        if compact.endswith("^t") and names_input(form[:-2]):
+            return "Input", True
     return None
 
 

@@ -285,6 +285,7 @@ def survey_book(
         return survey
     _take_word(survey)
     _take_projected(survey)
+    _leave_copies(survey)
     try:
         tables = _assembled(survey, settings, words_in)
         unread = names.keys() - tables.sentences.keys()
@@ -327,6 +328,15 @@ def _take_projected(survey: Survey) -> None:
     for sheet, n, f in results:
         sheet.found[n] = replace(f, use="", why=RESULT)
         sheet.trouble = None
+
+
+def _leave_copies(survey: Survey) -> None:
+    """Leave out the sentences that formulas repeat."""
+    for sheet, n, f in [*_used(survey, "sentence")]:
+        for _, _, other in _used(survey, "sentence") if f.computed and f.table else ():
+            original = other.table if _is_given(other) else None
+            if f.table and original and np.array_equal(f.table.values, original.values):
+                sheet.found[n] = replace(f, use="", why=f"{RESULT}; it repeats {other.where}")
 
 
 def names_model(settings: Mapping[str, Any]) -> bool:

@@ -40,6 +40,7 @@ from conftest import (
 from engines import IronCalc
 from openpyxl.chart.data_source import NumData
 from openpyxl.styles import Border, Side
+from openpyxl.utils import get_column_letter
 from openpyxl.workbook.defined_name import DefinedName
 from openpyxl.worksheet.formula import ArrayFormula
 
@@ -49,7 +50,9 @@ from attn_xl.errors import CallError, InputError
 from attn_xl.spreadsheets.addresses import Place, at_row, quoted
 from attn_xl.spreadsheets.drawn import read_drawn
 from attn_xl.tables.frames import step_called, values_in
+from attn_xl.tables.labels import Table
 from attn_xl.tables.names import step_told
+from attn_xl.tables.survey import Tables
 from attn_xl.workbook.filling.author import FilledBook, fill_file, frames_in
 from attn_xl.workbook.filling.fill import as_she_writes
 
@@ -250,6 +253,42 @@ def test_a_sheet_may_be_that_of_a_head(tmp_path: Path) -> None:
     _, values = values_in(sheets["All"], found["Output"], False)
     np.testing.assert_allclose(values, np.hstack(wanted), rtol=1e-12)
     assert {"W_Q_1", "W_K_2"} < {*attn_xl.read_tables(path).weights}
+
+
+@pytest.mark.parametrize("across", [False, True])
+def test_inputs_that_formulas_repeat_are_no_further_sentences(across: bool, tmp_path: Path) -> None:
+    """`convert` leaves them out, too; the formulas beside a copy refer to it, and it grows."""
+    made = openpyxl.Workbook()
+    made.active.title = "Words"
+    sheet, inputs = AuthorSheet(made.active, across=across), (X, X + 1)
+    for n, x in enumerate(inputs):
+        sheet.block(2 + 10 * n, 2, "Embeddings", PETS, DIMS, x)
+    for n in range(2):
+        own = AuthorSheet(made.create_sheet(f"Sentence {n + 1}"), across=across)
+        row, column = own.block(2, 2, "Embeddings", PETS, DIMS)
+        shape = (3, 5) if across else (5, 3)
+        for r, c in np.ndindex(shape):
+            own.sheet.cell(
+                row + r, column + c
+            ).value = f"=Words!{get_column_letter(3 + c)}{row + 10 * n + r}"
+        own.block(2, 12, "X^T", DIMS, PETS)
+        own.block(12, 2, "Scores", PETS, PETS)
+        own.block(22, 2, "Output", PETS, DIMS)
+    path = saved(made, tmp_path / "own.xlsx")
+    book, out = filled(path)
+    assert (book.filling.count, book.attention) == (2 * (15 + 25 + 15), [])
+    result = openpyxl.load_workbook(out)
+    for n in (1, 2):
+        assert "Words!" not in result[f"Sentence {n}"].cell(14, 3).value
+        assert result[f"Sentence {n}"].cell(4, 13).value.startswith("=Words!")
+    assert [*attn_xl.read_tables(path).sentences] == ["Words", "Words_2"]
+    words, (a, b) = tuple(f"w{n}" for n in range(7)), np.arange(28).reshape(2, 7, 2) / 4
+    new = {name: Table(name, x, words, ("c", "d"), (True, True), "", "", 1, 1) for name, x in
+           (("a", a), ("b", b))}  # fmt: skip
+    book = fill_file(path, {}, tables=Tables(path, new, {}))
+    out.write_bytes(book.content)
+    verify(out)
+    check(book, out, a, b, frames=4)
 
 
 def test_what_differs_from_the_paper_stays_and_is_said(tmp_path: Path, capsys: Any) -> None:

@@ -193,7 +193,7 @@ def _note_changed(drawn: DrawnBook, filling: Filling) -> None:
 
 def _check_lost(made: Assigned, filling: Filling) -> None:
     for group in made.groups:
-        if not group.frames:
+        if len(group.frames) == len(group.known):
             filling.left.append(f"{group.input.where}: the input has no frame for any of its steps.")
 
 
@@ -431,10 +431,11 @@ class Sentence:
         return replace(node, operation=WholeSoftmax(maximum), parents=(self._operand(x, Reads.row),))
 
     def _blocks(self, home: Place, own: Frame | None) -> dict[Matrix, Block]:
-        """For each matrix the frame nearest to a place, as formulas there refer to it."""
+        """For each matrix the frame nearest to a place, as formulas there refer to it; a copy refers to
+        the first."""
         blocks = {}
         for node, frames in self.frames.items():
-            others = [frame for frame in frames if frame is not own] or frames
+            others = frames[:1] if own in frames[1:] else [f for f in frames if f is not own] or frames
             frame = min(others, key=lambda one: gap(one.place, home))
             name = fixed(frame.place.range)
             if node.scalar and not frame.place.sheet:
@@ -640,7 +641,7 @@ def _differences(sentence: Sentence, node: Matrix, frame: Frame) -> Iterator[str
     """Where an author's own cells do not hold what the paper computes from the cells that they read."""
     sheet = sentence.sheets[frame.place.sheet]
     entered, now = sentence.entries[frame], sentence.now.get(sheet.name, {})
-    computed = node.operation is not None and frame.step not in sentence.group.typed
+    computed = node.operation is not None and frame not in sentence.group.known
     filled, numbers = entered.cells & computed, entered.numbers  # given: hers
     expected = sentence.shown.expected[node]
     typed, other = [], []

@@ -10,6 +10,8 @@ from itertools import permutations
 from itertools import product as every
 from typing import Any
 
+import numpy as np
+
 from attn_xl.errors import AttnXlError, InputError
 from attn_xl.graph.graph import Graph
 from attn_xl.models import steps
@@ -142,10 +144,19 @@ def assigned(
     weights = {t: one for t, one in given.items() if one[0].step != steps.INPUT.symbol}
     titles, weights = _of_heads(titles, weights, inputs)
     made = Assigned()
+    copies = _copies(drawn, inputs)
+    inputs = [one for one in inputs if one[0] not in copies]
     places = [frame.place for frame, _ in inputs]
     for frame, table in sorted(inputs, key=lambda one: _order(drawn, one[0].place)):
         near = nearest_to(frame.place, places, titles)
-        made.groups.append(_group(drawn, pages, frame, table, weights, places, near, words_in))
+        group = _group(drawn, pages, frame, table, weights, places, near, words_in)
+        group.known = tuple(
+            replace(copy, turned=group.input.turned != across)
+            for copy, (place, across) in copies.items()
+            if place == frame.place
+        )
+        group.frames = [*group.known]
+        made.groups.append(group)
     if projected is not None:
         projected.weights |= {frame.step: (frame, table) for frame, table in weights.values()}
         made.groups.append(projected)
@@ -173,7 +184,7 @@ def assigned(
     if made.implied:  # a step's name is enough
         made.left, made.done = [], set()
         for group in made.groups:
-            group.frames = []
+            group.frames = [*group.known]
         made.graphs = [_computed(drawn, group, compute, made.implied) for group in made.groups]
         _assign(made, pages, titles)
     texts = [
@@ -217,10 +228,33 @@ def _projected(
         group.weights[step] = replace(frame, turned=turned), table.turn() if turned else table
         group.frames.append(replace(frame, step=title.step, turned=turned))
     (_, q), (other, k) = group.weights["W_Q"], group.weights["W_K"]
-    group.table, group.typed = one_hot(q, group.name), tuple(frame.step for frame in group.frames)
+    group.table, group.known = one_hot(q, group.name), (*group.frames,)
     if q.rows != k.rows:
         group.weights[steps.MEMORY.symbol] = other, one_hot(k, other.where)
     return [title for title, _, _ in found.values()], group
+
+
+def _copies(drawn: DrawnBook, inputs: Sequence[tuple[Frame, Table]]) -> dict[Frame, tuple[Place, bool]]:
+    """The inputs that repeat another one, by formulas or transposed, each with the place of that one,
+    and whether it is transposed."""
+    reads, places = drawn.references, [frame.place for frame, _ in inputs]
+    computed = {
+        place for place in places if reads and reads.cells[place.sheet].keys() >= {*place.cells()}
+    }
+    found: dict[Frame, tuple[Place, bool]] = {}
+    for (n, (own, table)), (m, (other, like)) in permutations(enumerate(inputs), 2):
+        turned = not np.array_equal(table.values, like.values)
+        if other.place in computed or (turned and not np.array_equal(table.values, like.values.T)):
+            continue
+        if own.place in computed and reads:
+            areas = [*reads.sources(own.place)]
+            strange = any(not any(map(area.overlaps, places)) for area in areas)
+            repeats = not strange and any(map(other.place.overlaps, areas))
+        else:
+            repeats = turned and n > m
+        if repeats:
+            found.setdefault(own, (other.place, turned))
+    return found
 
 
 def _for_an_input(drawn: DrawnBook, pages: Mapping[str, Page], titles: Sequence[Title]) -> str:

@@ -121,7 +121,7 @@ def grown(
     names = _hold_places(drawn, called, tables)
     old = assigned(drawn, compute, names, words_in)
     for group in old.groups:
-        if group.typed:
+        if any(frame.step == steps.QUERIES.symbol for frame in group.known):
             raise InputError(
                 f"{drawn.path}: Q, K and V are given, which other words cannot replace. "
                 "Type their numbers into the sheet, then fill it."
