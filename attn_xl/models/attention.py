@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from attn_xl.errors import InputError, wrong_type
 from attn_xl.graph.functions import (
@@ -33,8 +33,10 @@ from attn_xl.settings import COMPARE
 
 from . import recipes, steps
 from .parts import COMPARISON
-from .relative import Alibi, Rotary
 from .softmax import softmax
+
+if TYPE_CHECKING:
+    from .relative import Alibi, Rotary
 
 Dropout = Callable[[Matrix, Step, Part], "tuple[Matrix, Matrix]"]
 """Returns, for a matrix and as a step of a part, a mask of zeros and ones of its shape, and p."""

@@ -15,7 +15,7 @@ from . import recipes, steps
 from .attention import Weights, projected
 from .run import Run
 from .softmax import softmax
-from .transformer import Architecture, encoder, norm
+from .transformer import Architecture, architecture_of, encoder, norm
 
 
 def classify(vector: Matrix, w_c: Matrix, b_c: Matrix | None = None) -> tuple[Matrix, Matrix]:
@@ -90,7 +90,7 @@ def transformed(x: Matrix, a: Architecture, function: Transform, part: Part = WH
 def build_encoder(run: Run, name: str, x: Matrix) -> tuple[Matrix, ...]:
     """The words' vectors (n, d) of an encoder, preceded by the sentence's if it is wanted; that
     needs all words."""
-    words = encoder(x, run.architecture)
+    words = encoder(x, run.once(architecture_of))
     if run.settings.pooling is None or run.live.rows is not None:
         return words, words
     vector = _pooled(run, name, words, run.settings.pooling)
@@ -106,7 +106,7 @@ def build(run: Run, name: str, x: Matrix) -> tuple[Matrix, ...]:
     """
     s = run.settings
     if s.body is Model.encoder:
-        words = encoder(x, run.architecture)
+        words = encoder(x, run.once(architecture_of))
     else:
         words = run.computed(s.body, name, x)[-1]
     usual = Pooling.last if s.body in RECURRENT else Pooling.mean

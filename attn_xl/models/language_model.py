@@ -38,7 +38,7 @@ from .classify import transformed
 from .parts import without_new
 from .run import Results, Run, both
 from .softmax import softmax
-from .transformer import NEXT_WORDS, Predicting, decoder, encoder
+from .transformer import NEXT_WORDS, Predicting, architecture_of, decoder, encoder
 from .vocabulary import Vocabulary
 
 CACHE_COLUMNS = ("kept", "computed", "without cache", "saved")
@@ -194,10 +194,16 @@ def _awaited(run: Run, x: Matrix) -> np.ndarray:
 
 def final(run: Run, x: Matrix) -> Matrix:
     """The vectors (n, d) that a language model compares with the vocabulary."""
-    a = run.architecture
+    a = run.once(architecture_of)
     if run.settings.model.kind is Model.masked:
         return transformed(encoder(x, a), a, run.settings.transform)
-    return decoder(x, run.attended, a)
+    return decoder(x, run.once(_encoded), a)
+
+
+def _encoded(run: Run) -> Matrix | None:
+    """What the encoder of a translation makes of the other sentence."""
+    translated = run.attended if run.settings.model is Model.encoder_decoder else None
+    return None if translated is None else encoder(translated, run.once(architecture_of))
 
 
 def generated(run: Run, x: Matrix, logits: Matrix) -> list[Matrix]:
@@ -221,7 +227,7 @@ def generated(run: Run, x: Matrix, logits: Matrix) -> list[Matrix]:
             "them may come next. Give --vocabulary all."
         )
     vocabulary = run.once(_vocabulary).embeddings(x)
-    choosing, a = run.once(_choosing), run.architecture
+    choosing, a = run.once(_choosing), run.once(architecture_of)
     state: Matrix | None = None
     results: list[Matrix] = []
     words = list(x.rows)

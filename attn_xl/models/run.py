@@ -36,18 +36,11 @@ from .attention import (
 )
 from .masking import Attended, OwnMasks, Scoring
 from .parts import Live, without_new
-from .relative import Alibi, Rotary
-from .transformer import (
-    Architecture,
-    decoder,
-    encoder,
-    network,
-    norm_alone,
-)
 from .weights import SheetWeights, readable, xavier
 
 if TYPE_CHECKING:
     from .losses import Answers
+    from .relative import Alibi, Rotary
 
 IN_SCORES = (Positions.rotary, Positions.alibi)
 """Positions that attention sees in its scores."""
@@ -225,15 +218,12 @@ class Run:
 
     @cached_property
     def attended(self) -> Matrix | None:
-        """What the other sentences attend to, computed once for all of them. For a decoder it is the
-        output of an encoder, which has already seen positions."""
-        memory, model = self.memory, self.settings.model
-        if memory is None or model is Model.decoder:
+        """What the other sentences attend to, or what an encoder makes that for them. For a decoder it
+        is the output of an encoder, which has already seen positions."""
+        memory = self.memory
+        if memory is None or self.settings.model is Model.decoder:
             return memory
-        memory = self.positioned(memory)
-        if model is Model.encoder_decoder:
-            memory = encoder(memory, self.architecture)
-        return memory
+        return self.positioned(memory)
 
     def _attended_words(self) -> Iterator[Attended]:
         """Every attention of the run, with the words that look and the words that are looked at."""
@@ -298,6 +288,8 @@ class Run:
         s = self.settings
         if s.positions is not Positions.rotary:
             return None
+        from .relative import Rotary
+
         note = "the larger it is, the more slowly the last pairs turn."
         base = self.scoring.option_of("rotary_base", s.rotary_base, note)
         return Rotary(
@@ -308,47 +300,11 @@ class Run:
 
     @cached_property
     def alibi(self) -> Alibi | None:
-        return Alibi(self.settings.heads or 1) if self.settings.positions is Positions.alibi else None
+        if self.settings.positions is not Positions.alibi:
+            return None
+        from .relative import Alibi
 
-    @cached_property
-    def architecture(self) -> Architecture:
-        s = self.settings
-        cross = s.model in (Model.decoder, Model.encoder_decoder)
-        return replace(
-            self._norms,
-            attending=self.attending(
-                causal=s.causal and s.body is Model.encoder, switchable=s.body is Model.encoder
-            ),
-            crossing=self.scoring.attending(causal=False) if cross else None,
-            causal=self.attending(causal=True, switchable=True),
-        )
-
-    @cached_property
-    def _norms(self) -> Architecture:
-        """The architecture without its attention."""
-        s = self.settings
-        return Architecture(
-            weights=self.weights,
-            epsilon=self.scoring.option_of("epsilon", s.epsilon, "it keeps a norm from dividing by 0."),
-            heads=s.heads or 1,
-            kv_heads=s.kv_heads,
-            cross_heads=s.cross_heads,
-            layers=s.layers,
-            encoder_layers=s.encoder_layers,
-            decoder_layers=s.decoder_layers,
-            hidden=s.hidden or 0,
-            norm=s.norm.value,
-            skip=s.skip,
-            feed_forward=s.feed_forward,
-            norm_type=s.norm_type.value,
-            norm_variance=s.norm_variance.value,
-            norm_epsilon=s.norm_epsilon.value,
-            worked=s.worked,
-            dropout=self.scoring.residual,
-            activation=s.activation,
-            live=self.live,
-            after_layer=None if self.live.whole else lambda y, _: self.after_layers.append(y),
-        )
+        return Alibi(self.settings.heads or 1)
 
     def unused(self) -> tuple[str, ...]:
         """A remark on weights that the model does not use."""
@@ -366,13 +322,13 @@ def both(output: Matrix) -> Results:
 BUILDERS: dict[Model, Builder | str] = {
     Model.attention: "sentence_attention.build",
     Model.encoder: "classify.build_encoder",
-    Model.decoder: lambda run, _, x: both(decoder(x, run.attended, run.architecture)),
+    Model.decoder: "transformer.build_decoder",
     Model.encoder_decoder: "language_model.build_translation",
     Model.decoder_only: "language_model.build",
     Model.masked: "language_model.build",
     Model.softmax: lambda run, _, x: both(softmax_alone(x, run.scoring.alone)),
-    Model.norm: lambda run, _, x: both(norm_alone(x, run.architecture)),
-    Model.feed_forward: lambda run, _, x: both(network(x, run.architecture)),
+    Model.norm: "transformer.build_norm",
+    Model.feed_forward: "transformer.build_network",
     Model.positions: lambda run, _, x: both(x),
     Model.similarity: "similarity.build",
     Model.spread: "spread.build",

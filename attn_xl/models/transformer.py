@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from attn_xl.errors import InputError
 from attn_xl.graph.functions import (
@@ -27,7 +27,7 @@ from attn_xl.graph.functions import (
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.step import WHOLE, Part, Step
 from attn_xl.records import record
-from attn_xl.settings import Activation
+from attn_xl.settings import Activation, Model
 from attn_xl.text import count
 
 from . import recipes, steps
@@ -35,6 +35,9 @@ from .attention import Attending, Dropout, Weights, dropped, projected
 from .multi_head import multi_head_attention
 from .parts import ALL, Live, enter
 from .softmax import softmax
+
+if TYPE_CHECKING:
+    from .run import Run
 
 Sublayer = Callable[[Matrix], Matrix]
 
@@ -410,3 +413,51 @@ def next_words(
     logits = product.as_step(step, part)
     probabilities = softmax(logits).as_step(predicting.probabilities, part)
     return logits, probabilities, best(probabilities).as_step(predicting.word, part)
+
+
+def architecture_of(run: Run) -> Architecture:
+    """The architecture that the settings of a run tell."""
+    s, option_of = run.settings, run.scoring.option_of
+    cross = s.model in (Model.decoder, Model.encoder_decoder)
+    return Architecture(
+        weights=run.weights,
+        epsilon=option_of("epsilon", s.epsilon, "it keeps a norm from dividing by 0."),
+        heads=s.heads or 1,
+        kv_heads=s.kv_heads,
+        cross_heads=s.cross_heads,
+        layers=s.layers,
+        encoder_layers=s.encoder_layers,
+        decoder_layers=s.decoder_layers,
+        hidden=s.hidden or 0,
+        norm=s.norm.value,
+        skip=s.skip,
+        feed_forward=s.feed_forward,
+        norm_type=s.norm_type.value,
+        norm_variance=s.norm_variance.value,
+        norm_epsilon=s.norm_epsilon.value,
+        worked=s.worked,
+        dropout=run.scoring.residual,
+        activation=s.activation,
+        live=run.live,
+        after_layer=None if run.live.whole else lambda y, _: run.after_layers.append(y),
+        attending=run.attending(
+            causal=s.causal and s.body is Model.encoder, switchable=s.body is Model.encoder
+        ),
+        crossing=run.scoring.attending(causal=False) if cross else None,
+        causal=run.attending(causal=True, switchable=True),
+    )
+
+
+def build_decoder(run: Run, _: str, x: Matrix) -> tuple[Matrix, ...]:
+    """The words' vectors (n, d) of a decoder."""
+    return 2 * (decoder(x, run.attended, run.once(architecture_of)),)
+
+
+def build_norm(run: Run, _: str, x: Matrix) -> tuple[Matrix, ...]:
+    """Vectors (n, d), normalized."""
+    return 2 * (norm_alone(x, run.once(architecture_of)),)
+
+
+def build_network(run: Run, _: str, x: Matrix) -> tuple[Matrix, ...]:
+    """What a feed-forward network makes of vectors (n, d)."""
+    return 2 * (network(x, run.once(architecture_of)),)
