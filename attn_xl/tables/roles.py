@@ -12,7 +12,7 @@ from attn_xl.errors import InputError
 from attn_xl.records import record
 from attn_xl.spreadsheets.addresses import Place, quoted
 
-from .labels import Table
+from .labels import Table, looked_up
 from .names import names_input, names_step
 
 WordsIn = Literal["rows", "columns"]
@@ -89,6 +89,12 @@ class Found:
         """The text that names it as an input, or ""."""
         return next((text for text, _ in self.names if names_input(text)), "")
 
+    def looked_up_in(self, other: Found) -> bool:
+        """Whether formulas look up its words in another table, which is typed."""
+        if not self.computed or other.computed or self.table is None or other.table is None:
+            return False
+        return looked_up(self.table, other.table)
+
     def cells(self, sheet: str) -> Place:
         """The cells of its numbers, on a sheet by its name in the file."""
         if self.table is None:
@@ -156,7 +162,10 @@ def pick(found: Sequence[Found], weights: Mapping[str, Found]) -> list[Found]:
     why_not: dict[Place, str] = {}
     reasons: list[str] = []
     rules: list[Rule] = [
-        (lambda f: f.computed is not True, "it is not computed by formulas", "computed by formulas"),
+        (lambda f: not any(one.looked_up_in(f) for one in found), "it looks up its words",
+         "others look up words there"),
+        (lambda f: f.computed is not True or any(map(f.looked_up_in, found)),
+         "it is not computed by formulas", "computed by formulas"),
         (lambda f: not any(names_step(t) for t, _ in f.names[:1]), "its title does not name a step",
          "its title names a step"),
         (lambda f: f.shape != (1, 1) or not f.names, "it is more than one number", "a single number"),

@@ -7,6 +7,7 @@ import shlex
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -285,7 +286,7 @@ def survey_book(
         return survey
     _take_word(survey)
     _take_projected(survey)
-    _leave_copies(survey)
+    _leave_repeated(survey)
     try:
         tables = _assembled(survey, settings, words_in)
         unread = names.keys() - tables.sentences.keys()
@@ -330,13 +331,16 @@ def _take_projected(survey: Survey) -> None:
         sheet.trouble = None
 
 
-def _leave_copies(survey: Survey) -> None:
-    """Leave out the sentences that formulas repeat."""
-    for sheet, n, f in [*_used(survey, "sentence")]:
-        for _, _, other in _used(survey, "sentence") if f.computed and f.table else ():
-            original = other.table if _is_given(other) else None
-            if f.table and original and np.array_equal(f.table.values, original.values):
-                sheet.found[n] = replace(f, use="", why=f"{RESULT}; it repeats {other.where}")
+def _leave_repeated(survey: Survey) -> None:
+    """Leave out the sentences that formulas repeat, and tables in which they look up words."""
+    sentences = [*_used(survey, "sentence")]
+    for (sheet, n, f), (there, m, other) in product(sentences, sentences):
+        if not f.computed or not _is_given(other) or f.table is None or other.table is None:
+            continue
+        if np.array_equal(f.table.values, other.table.values):
+            sheet.found[n] = replace(f, use="", why=f"{RESULT}; it repeats {other.where}")
+        elif f.looked_up_in(other):
+            there.found[m] = replace(other, use="", why=f"{f.where} looks up words there")
 
 
 def names_model(settings: Mapping[str, Any]) -> bool:

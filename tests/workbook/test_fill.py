@@ -291,6 +291,41 @@ def test_inputs_that_formulas_repeat_are_no_further_sentences(across: bool, tmp_
     check(book, out, a, b, frames=4)
 
 
+def test_words_that_an_input_looks_up_are_no_sentence(tmp_path: Path) -> None:
+    made, y = openpyxl.Workbook(), np.arange(27).reshape(9, 3) / 10
+    sheet, words = AuthorSheet(made.active), tuple("abcdefghi")
+    sheet.block(2, 2, "Word embeddings", words, DIMS, y)
+    inputs = ("fad", "hai")
+    for n, own in enumerate(inputs):
+        row = 14 + 30 * n
+
+        def look(i: int, j: int, row: int = row) -> str:
+            return f"=VLOOKUP($B{row + 2 + i},$B$4:$E$12,{j + 2},FALSE)"
+
+        sheet.block(row, 2, f"Sentence {n + 1}", own, DIMS, look)
+        sheet.block(row + 10, 2, "Attention", own, own)
+        sheet.block(row + 20, 2, "Output", own, DIMS)
+    path = saved(made, tmp_path / "own.xlsx")
+    book, out = filled(path)
+    assert book.attention == []
+    check(book, out, *(y[[words.index(word) for word in own]] for own in inputs), frames=2)
+    assert [one.rows for one in attn_xl.read_tables(path).sentences.values()] == [*map(tuple, inputs)]
+
+
+def test_an_input_with_positions_added_by_formulas_is_embedded(tmp_path: Path) -> None:
+    made, p = openpyxl.Workbook(), np.arange(15).reshape(5, 3) / 7
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Token embeddings", PETS, DIMS, X)
+    sheet.block(2, 12, "Positional encoding", PETS, DIMS, p)
+    sheet.block(2, 22, "X = embeddings + positions", PETS, DIMS,
+                lambda i, j: f"={'CDE'[j]}{4 + i}+{'MNO'[j]}{4 + i}")  # fmt: skip
+    sheet.block(12, 2, "Attention", PETS, PETS)
+    sheet.block(22, 2, "Output", PETS, DIMS)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (book.filling.count, book.attention) == (25 + 15, [])
+    check(book, out, X + p, frames=3)
+
+
 def test_what_differs_from_the_paper_stays_and_is_said(tmp_path: Path, capsys: Any) -> None:
     path = two_contexts(tmp_path / "own.xlsx", ["Scores"])
     book = openpyxl.load_workbook(path)

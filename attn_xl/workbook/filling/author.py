@@ -23,7 +23,7 @@ from attn_xl.spreadsheets.engine import Key, computed
 from attn_xl.spreadsheets.formulas import formula_in
 from attn_xl.spreadsheets.numerals import NOT_STORED
 from attn_xl.tables.frames import Frame
-from attn_xl.tables.labels import Table
+from attn_xl.tables.labels import Table, looked_up
 from attn_xl.tables.names import SPELLINGS, step_named
 from attn_xl.tables.own_names import says_where
 from attn_xl.tables.roles import WordsIn
@@ -166,6 +166,7 @@ def fill_file(
             "does not use."
             for name, (one, _) in unused.items()
             if not any(name in graph for graph in made.graphs)
+            and not any(looked_up(group.table, one) for group in made.groups)
         )
         if unused and not any(group.frames for group in made.groups):
             raise next(iter(unused.values()))[1]

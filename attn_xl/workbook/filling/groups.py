@@ -46,7 +46,7 @@ from attn_xl.tables.frames import (
     titles_of,
     untitled_tables,
 )
-from attn_xl.tables.labels import Table
+from attn_xl.tables.labels import Table, looked_up
 from attn_xl.tables.names import SPELLINGS, spoken_of, step_told
 from attn_xl.tables.own_names import (
     DIMENSIONS,
@@ -144,15 +144,16 @@ def assigned(
     weights = {t: one for t, one in given.items() if one[0].step != steps.INPUT.symbol}
     titles, weights = _of_heads(titles, weights, inputs)
     made = Assigned()
-    copies = _copies(drawn, inputs)
-    inputs = [one for one in inputs if one[0] not in copies]
+    positions = [table for frame, table in weights.values() if frame.step == steps.W_P.symbol]
+    copies, looked_in = _repeated(drawn, inputs, positions)
+    inputs = [one for one in inputs if one[0] not in copies and one[0] not in looked_in]
     places = [frame.place for frame, _ in inputs]
     for frame, table in sorted(inputs, key=lambda one: _order(drawn, one[0].place)):
         near = nearest_to(frame.place, places, titles)
         group = _group(drawn, pages, frame, table, weights, places, near, words_in)
         group.known = tuple(
-            replace(copy, turned=group.input.turned != across)
-            for copy, (place, across) in copies.items()
+            replace(copy, step=step, turned=group.input.turned != across)
+            for copy, (place, step, across) in copies.items()
             if place == frame.place
         )
         group.frames = [*group.known]
@@ -234,27 +235,39 @@ def _projected(
     return [title for title, _, _ in found.values()], group
 
 
-def _copies(drawn: DrawnBook, inputs: Sequence[tuple[Frame, Table]]) -> dict[Frame, tuple[Place, bool]]:
-    """The inputs that repeat another one, by formulas or transposed, each with the place of that one,
-    and whether it is transposed."""
-    reads, places = drawn.references, [frame.place for frame, _ in inputs]
+def _repeated(
+    drawn: DrawnBook, inputs: Sequence[tuple[Frame, Table]], positions: Sequence[Table]
+) -> tuple[dict[Frame, tuple[Place, str, bool]], list[Frame]]:
+    """The inputs that are no sentences: those that repeat another one by formulas or transposed, or add
+    positions to it, each with its place, their step, and whether they are transposed; and those in
+    which the words of another are looked up."""
     computed = {
-        place for place in places if reads and reads.cells[place.sheet].keys() >= {*place.cells()}
+        frame.place
+        for frame, _ in inputs
+        if drawn.references
+        and drawn.references.cells[frame.place.sheet].keys() >= {*frame.place.cells()}
     }
-    found: dict[Frame, tuple[Place, bool]] = {}
+    found: dict[Frame, tuple[Place, str, bool]] = {}
+    tables = []
     for (n, (own, table)), (m, (other, like)) in permutations(enumerate(inputs), 2):
-        turned = not np.array_equal(table.values, like.values)
-        if other.place in computed or (turned and not np.array_equal(table.values, like.values.T)):
+        if other.place in computed:
             continue
-        if own.place in computed and reads:
-            areas = [*reads.sources(own.place)]
-            strange = any(not any(map(area.overlaps, places)) for area in areas)
-            repeats = not strange and any(map(other.place.overlaps, areas))
-        else:
-            repeats = turned and n > m
-        if repeats:
-            found.setdefault(own, (other.place, turned))
-    return found
+        equal, turned = (
+            np.array_equal(table.values, values) for values in (like.values, like.values.T)
+        )
+        if own.place not in computed:
+            equal, turned = False, turned and not equal and n > m
+        elif any(
+            np.allclose(table.values, like.values + one.values)
+            for one in positions
+            if {table.shape, like.shape} == {one.shape}
+        ):
+            found.setdefault(own, (other.place, steps.EMBEDDED.symbol, False))
+        elif looked_up(table, like):
+            tables.append(other)
+        if equal or turned:
+            found.setdefault(own, (other.place, steps.INPUT.symbol, not equal))
+    return found, tables
 
 
 def _for_an_input(drawn: DrawnBook, pages: Mapping[str, Page], titles: Sequence[Title]) -> str:
