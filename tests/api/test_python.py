@@ -445,6 +445,7 @@ def test_the_workbook_is_that_of_convert(sample: str, tmp_path: Path) -> None:
     assert repr(made) == f"<workbook of {len(made.sheets)} sheets>"
 
 
+@thorough
 def test_options_reach_the_workbook_as_those_of_convert_do(tmp_path: Path) -> None:
     source = SAMPLES / "mouse.xlsx"
     for number, (options, keywords, plain) in enumerate(

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, make_input, table
+from conftest import SAMPLES, make_input, table, thorough
 from rich.cells import cell_len
 
 from attn_xl import __version__
@@ -201,6 +201,7 @@ def test_a_file_name_cannot_steer_the_terminal(run: Runner, tmp_path: Path) -> N
     assert run("convert", source, "-o", tmp_path / "o.xlsx").status == 0
 
 
+@thorough
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
 @pytest.mark.parametrize("option", ["--csv"])
 def test_an_output_that_cannot_be_printed_is_one_line(option: str) -> None:
@@ -221,6 +222,7 @@ def test_a_bad_cell_is_one_line_with_file_sheet_and_cell(run: Runner, tmp_path: 
     assert [p.name for p in tmp_path.iterdir()] == ["in.xlsx"]
 
 
+@thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 @pytest.mark.parametrize(
     "signum", [signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGINT)]

@@ -105,7 +105,7 @@ def test_of_two_files_of_which_one_is_in_place_that_one_is_named(
     assert [path.name for path in tmp_path.iterdir()] == ["1.txt"]
 
 
-@alike
+@thorough
 @POSIX
 @pytest.mark.parametrize("command", ["convert", "new", "lesson", "class", "show", "vectors", "pipe"])
 def test_a_file_that_may_not_grow_is_said(command: str, tmp_path: Path) -> None:
@@ -151,6 +151,7 @@ def test_a_full_file_system_is_said(tmp_path: Path) -> None:
         subprocess.run(["umount", disk], check=True)
 
 
+@thorough
 @POSIX
 def test_a_folder_that_may_not_be_written_to_is_said(tmp_path: Path) -> None:
     (tmp_path / "o.xlsx").write_text("old")

@@ -56,6 +56,7 @@ def test_libreoffice_agrees(written: Path) -> None:
     assert not found
 
 
+@thorough
 def test_the_default_output_stands_beside_the_folder(run: Run, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(TINY, tmp_path / "tiny-1.5"))
     run("model", folder, "--text", TEXT, "--layers", "1")

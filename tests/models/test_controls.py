@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, alike, make_input, table, verify
+from conftest import SAMPLES, alike, make_input, table, thorough, verify
 from judges import Editable
 
 from attn_xl import attend, read_tables
@@ -176,7 +176,7 @@ def nasty(path: Path) -> Path:
     return make_input(path, {"s": table(rng.normal(size=(len(NASTY), 3)).round(2), NASTY)})
 
 
-@alike
+@thorough
 @pytest.mark.parametrize(
     "words", [NASTY, [w for w in NASTY if len(w) < 99 and not set(w) & set("*?~")]]
 )
@@ -352,6 +352,7 @@ def test_native_charts_are_in_the_file(tmp_path: Path) -> None:
 # Who has controls, and who has not
 
 
+@thorough
 def test_plain_and_values_only_have_neither_controls_nor_charts(tmp_path: Path) -> None:
     from attn_xl.cli.main import main
 
@@ -380,6 +381,7 @@ def test_plain_and_values_only_have_neither_controls_nor_charts(tmp_path: Path) 
     assert openpyxl.load_workbook(path).sheetnames[:2] == ["Overview", "Canvas"]
 
 
+@thorough
 def test_a_sheet_only_for_what_happens(tmp_path: Path) -> None:
     """Masks, and a switch for them, where words may be hidden, and nowhere else."""
     source = SAMPLES / "mouse.xlsx"

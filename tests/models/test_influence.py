@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, alike, thorough, verify
+from conftest import SAMPLES, thorough, verify
 from judges import Editable
 
 import attn_xl
@@ -47,7 +47,7 @@ def by_differences(sample: str, **options: Any) -> np.ndarray:
     return norms
 
 
-@alike
+@thorough
 @pytest.mark.parametrize(
     ("sample", "options"),
     [
@@ -64,6 +64,7 @@ def test_it_is_that_of_central_differences(sample: str, options: dict[str, Any])
     assert np.allclose(graph["Influence"].values, expected, rtol=1e-5, atol=1e-6 * expected.max())
 
 
+@thorough
 def test_what_a_model_cannot_see_has_no_influence() -> None:
     later = np.triu(np.ones((6, 6), bool), 1)
     for model in ("rnn", "lstm", "gru"):

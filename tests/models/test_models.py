@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, alike, naive_attention, table
+from conftest import SAMPLES, alike, naive_attention, table, thorough
 from judges import differences_ironcalc
 
 import attn_xl
@@ -170,6 +170,7 @@ def _plain_layer(x: np.ndarray, memory: Any, w: dict[str, np.ndarray], s: Settin
     return normed(x) if s.norm is Norm.pre else x
 
 
+@thorough
 def test_a_layer_has_the_parts_that_it_is_asked_for() -> None:
     """60 layers of an encoder or a decoder, with and without each part, against plain loops."""
     for seed in range(60):
@@ -231,6 +232,7 @@ def test_the_spread_of_dot_products_grows_like_the_root_of_d(tmp_path: Path) -> 
         attend(read_tables({"s": np.eye(2)}), Settings(model=Model.spread))
 
 
+@thorough
 def test_one_word_alone(make: Make, tmp_path: Path) -> None:
     source = make({"s": table(normal(1, 3), ["alone"])})
     for number, options in enumerate(
@@ -347,6 +349,7 @@ def test_dropout_keeps_the_expected_share() -> None:
     assert (again["DropoutMask"].values == mask).all()
 
 
+@thorough
 def test_the_language_model_chooses_a_word(tmp_path: Path, kept: Path) -> None:
     computation = attend(read_tables(SAMPLES / "language-model.xlsx"))
     graph = computation["sentence"]
@@ -640,6 +643,7 @@ def test_random_weights_are_small_readable_and_the_same_again(make: Make) -> Non
     assert (other.values != first.values).any()
 
 
+@thorough
 def test_only_some_layers_and_heads(make: Make, tmp_path: Path) -> None:
     source = make({"s": table(normal(3, 4))})
     options = {"model": Model.encoder, "layers": 2, "heads": 2, "random_weights": 1}

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import ROOT, SAMPLES, verify
+from conftest import ROOT, SAMPLES, thorough, verify
 
 import attn_xl
 from attn_xl import settings
@@ -73,6 +73,7 @@ def test_its_numbers() -> None:
     assert np.allclose(graph["Output"].values, shares @ x, atol=1e-12)
 
 
+@thorough
 @pytest.mark.parametrize("layout", ["sheets", "canvas"])
 @pytest.mark.parametrize("formulas", ["cell", "array"])
 def test_its_workbook_and_canvas(
@@ -97,6 +98,7 @@ def test_its_explanation(page: dict[str, Any]) -> None:
     assert "0.5" in why.numbers
 
 
+@thorough
 def test_its_lesson_and_its_grade(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tables = attn_xl.read_tables(SAMPLES / "politics.xlsx")
     settings = Settings(model="near", controls=False)  # type: ignore[arg-type]

@@ -116,7 +116,7 @@ def test_every_option_is_tried_here() -> None:
     assert OTHER.keys() | SHOWN | LEARNED == {f.name for f in fields(Settings)}
 
 
-@alike
+@thorough
 @pytest.mark.parametrize("model", Model)
 def test_an_option_has_an_effect_or_is_refused(model: Model, tables: Tables) -> None:
     plain = numbers(tables, basis(model))

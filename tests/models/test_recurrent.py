@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, alike, by_libreoffice, verify
+from conftest import SAMPLES, alike, by_libreoffice, thorough, verify
 from engines import recalculated_by_libreoffice
 from judges import Editable
 
@@ -215,6 +215,7 @@ def test_time_runs_along_the_rows_of_a_picture() -> None:
 # Lessons
 
 
+@thorough
 def test_a_lesson_is_graded_row_by_row(tmp_path: Path) -> None:
     tables = attn_xl.read_tables(SAMPLES / "gru.xlsx")
     settings = Settings(model="gru", controls=False)  # type: ignore[arg-type]

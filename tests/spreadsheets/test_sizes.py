@@ -61,7 +61,7 @@ COMMANDS = [
 ]
 
 
-@alike
+@thorough
 @pytest.mark.usefixtures("idle")
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_more_numbers_than_memory_holds(command: list[str], refused: Callable[..., str]) -> None:
@@ -70,6 +70,7 @@ def test_more_numbers_than_memory_holds(command: list[str], refused: Callable[..
     assert "the most is 100,000,000. Use fewer words (--range selects part of a table)" in said
 
 
+@thorough
 @pytest.mark.usefixtures("idle")
 @pytest.mark.parametrize("command", [c for c in COMMANDS if c[0] in ("convert", "teach")], ids=" ".join)
 def test_more_numbers_than_programs_open(command: list[str], refused: Callable[..., str]) -> None:

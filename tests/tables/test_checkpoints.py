@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ROOT, SAMPLES, alike
+from conftest import ROOT, SAMPLES, thorough
 
 import attn_xl
 from attn_xl.errors import AttnXlError, CallError, InputError
@@ -366,6 +366,7 @@ def other(value: Any) -> Any:
     )
 
 
+@thorough
 def test_every_key_is_used_or_without_effect_or_refused(family: str, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(DATA / family, tmp_path / family))
     whole = json.loads((folder / "config.json").read_text("utf-8"))
@@ -451,7 +452,7 @@ def test_a_text_longer_than_the_model_takes() -> None:
     refused(TINY, "65 tokens, but .* takes 64 .*max_position_embeddings", "cat " * 65)
 
 
-@alike
+@thorough
 def test_a_model_writes_on_within_its_positions(family: str) -> None:
     """As many learned positions as the text has in the end; the numbers of a pass over all of it."""
     model = attn_xl.load_model(DATA / family)

@@ -10,7 +10,7 @@ from typing import Any
 
 import openpyxl
 import pytest
-from conftest import ROOT, SAMPLES
+from conftest import ROOT, SAMPLES, thorough
 
 from attn_xl import read_tables
 from attn_xl.cli.main import main
@@ -82,6 +82,7 @@ def test_words_in_columns_are_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert "    words in columns: --words-in columns" in out.splitlines()
 
 
+@thorough
 def test_every_command_has_the_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = str(INPUTS / "comma.csv")
     where = ["--range", "A1:C4", "--words-in", "columns"]

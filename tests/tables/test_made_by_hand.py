@@ -79,6 +79,7 @@ def test_another_divisor_is_told_where_later_words_are_hidden(tmp_path: Path) ->
     assert tables.settings == {"scale": False, "temperature": 3.0, "causal": True}
 
 
+@thorough
 def test_what_words_are_computed_from_is_found_in_time(tmp_path: Path) -> None:
     """Each of 768 numbers is the sum of two cells; to search all cells for each takes seconds."""
     hand, s, g = Hand(), "s", np.random.default_rng(0)
@@ -202,6 +203,7 @@ def test_an_attention_is_chosen_by_its_words(tmp_path: Path, capsys: Any) -> Non
     assert attn_xl.read_tables(path, sheet="b").weights["W_Q"].sheet == "b"
 
 
+@thorough
 def test_examples_that_share_their_weights_are_sentences(tmp_path: Path, capsys: Any) -> None:
     hand, s, w = Hand(), "Examples", [numbers(n, 2, 2) for n in (1, 2, 3)]
     heads = [Head(numbers(n, 3, 2), w) for n in (4, 5, 6)]
@@ -324,6 +326,7 @@ def test_the_names_of_weights_tell_the_number_of_heads(make: Any, tmp_path: Path
         attn_xl.attend(attn_xl.read_tables(path))
 
 
+@thorough
 def test_labels_tell_the_weights_after_the_attention_that_formulas_compute(
     tmp_path: Path, capsys: Any
 ) -> None:

@@ -6,7 +6,7 @@ from time import process_time
 from typing import Any
 
 import pytest
-from conftest import make_input
+from conftest import make_input, thorough
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -93,6 +93,7 @@ def test_a_table_is_found_exactly(
     assert (found.rows, found.columns) == (expected["rows"], expected["columns"])
 
 
+@thorough
 @given(sheets(), st.integers(1, 4), st.sampled_from(["Wq", "W_V", "Key weights"]), st.booleans())
 def test_a_second_table_with_a_name_is_the_weights(
     tmp_path_factory: pytest.TempPathFactory,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, Part, Sheets, alike, by_libreoffice, make_input, table
+from conftest import SAMPLES, Part, Sheets, alike, by_libreoffice, make_input, table, thorough
 from engines import recalculated_by_libreoffice
 
 import attn_xl
@@ -202,6 +202,7 @@ def test_rows_and_columns_above_and_before_do_not_matter(tmp_path: Path, named: 
     same(computation, attended(path))
 
 
+@thorough
 @pytest.mark.parametrize(
     ("insert", "now"),
     [

@@ -19,7 +19,16 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, Sheets, alike, by_libreoffice, make_input, naive_attention, table
+from conftest import (
+    SAMPLES,
+    Sheets,
+    alike,
+    by_libreoffice,
+    make_input,
+    naive_attention,
+    table,
+    thorough,
+)
 from engines import libreoffice
 
 from attn_xl import CallError, InputError, attend, read_tables
@@ -385,6 +394,7 @@ def test_how_many_cells_the_sheets_may_span(
     assert (f"cells as far away as {cell.decode()}" in str(error.value)) == refused
 
 
+@thorough
 def test_many_sheets_take_as_long_as_they_are_many(make: Make) -> None:
     path = make({f"sentence {i}": GOOD for i in range(150)})
     start = time.process_time()

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import openpyxl
 import pytest
-from conftest import ROOT, SAMPLES, alike
+from conftest import ROOT, SAMPLES, alike, thorough
 
 import attn_xl
 from attn_xl import CallError, InputError, read_vectors
@@ -148,6 +148,7 @@ def test_text_keeps_full_precision_and_binary_is_exact(file: File) -> None:
     assert stored == float(np.float32(number)) != number
 
 
+@thorough
 def test_what_comes_after_the_last_word_is_not_read(file: File) -> None:
     lines = [f"w{i} {i}.5 {i % 7} 1\n" for i in range(200_000)]
     path = file("".join(lines).encode())
@@ -365,6 +366,7 @@ def test_the_same_bytes(run: Run, tmp_path: Path) -> None:
 PROGRAM = [sys.executable, "-m", "attn_xl", "vectors", str(SAMPLE), "--words", "cat", "dog"]
 
 
+@thorough
 def test_a_terminal_gets_no_workbook_but_a_progress_bar(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

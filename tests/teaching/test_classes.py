@@ -130,6 +130,7 @@ def test_two_runs_give_the_same_bytes(tmp_path: Path) -> None:
 # Nothing half done
 
 
+@thorough
 def test_nothing_is_overwritten_unasked(tmp_path: Path) -> None:
     folder = tmp_path / "class"
     folder.mkdir()

@@ -172,6 +172,7 @@ def test_any_number_that_hides_is_right_for_a_masked_score() -> None:
     assert not near(-100, -50, TOLERANCE)
 
 
+@thorough
 def test_practice_and_exam_have_different_numbers(tmp_path: Path) -> None:
     roster = tmp_path / "class.csv"
     roster.write_text("id,name\ns1,Ada\n")
@@ -219,6 +220,7 @@ def test_a_mistake_that_a_recurrent_step_repeats_counts_in_one_row() -> None:
         assert 0 < lost(computation, {"Hidden": wrong})["Hidden"] <= len(u)
 
 
+@thorough
 @pytest.mark.parametrize("rate", [0.5, 3.0])
 def test_an_updated_weight_is_marked_by_how_far_it_moved(rate: float) -> None:
     tables = attn_xl.read_tables(SAMPLES / "learning.xlsx")

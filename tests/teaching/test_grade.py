@@ -806,11 +806,9 @@ def test_a_name_is_known_however_its_letters_fold() -> None:
         pytest.param("multi-head", ["--sheets-for", "head1"], marks=thorough),
         ("masks", ["--level", 2]),
         pytest.param("dropout", ["--level", 3], marks=thorough),
-        pytest.param("decoder", ["--level", 1], marks=thorough),
         ("language-model", ["--level", 2, "--plain"]),
         ("cross", []),
         ("positions", ["--exam"]),
-        pytest.param("plain-sum", [], marks=thorough),
     ],
 )
 def test_every_kind_of_lesson(sample: str, options: list[Any], tmp_path: Path) -> None:
@@ -908,6 +906,7 @@ def test_how_near_counts_as_right(entered: float, right: float, counts: bool) ->
     assert near(entered, right, 0.01) is counts
 
 
+@thorough
 def test_the_key_keeps_what_was_drawn(tmp_path: Path) -> None:
     """Random masks are numbers of the key: no lesson draws them again."""
     roster = tmp_path / "roster.csv"

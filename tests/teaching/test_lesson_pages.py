@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, alike, by_libreoffice, verify
+from conftest import SAMPLES, alike, by_libreoffice, thorough, verify
 from engines import recalculated_by_libreoffice
 
 from attn_xl import read_tables
@@ -83,6 +83,7 @@ def shown_twice(layout: Layout) -> list[str]:
     return [str(key) for key in blank if blank[key] & shown[key]]
 
 
+@thorough
 @pytest.mark.parametrize("level", [1, 2])
 def test_a_repeated_word_does_not_answer_itself(level: int, tmp_path: Path) -> None:
     path = tmp_path / "e.xlsx"
@@ -116,6 +117,7 @@ def lessons(folder: Path) -> list[Path]:
     return paths
 
 
+@thorough
 def test_what_waits_for_numbers_and_the_record_are_not_printed(tmp_path: Path) -> None:
     """Their print areas are a blank cell, and no titles repeat; what is printed stands before them."""
     for path in lessons(tmp_path):

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
+from conftest import thorough
 
 import attn_xl
 from attn_xl.cli.main import main
@@ -42,6 +43,7 @@ def new(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Callable[..., tup
 New = Callable[..., tuple[int, str, Path]]
 
 
+@thorough
 def test_an_input_that_converts(new: New, write: Callable[..., Path]) -> None:
     status, said, path = new("--words", CAT, "--dims", 4, "--seed", 7)
     assert status == 0
@@ -55,6 +57,7 @@ def test_an_input_that_converts(new: New, write: Callable[..., Path]) -> None:
     write(path)
 
 
+@thorough
 def test_several_sentences_and_heads(new: New, write: Callable[..., Path]) -> None:
     args = ["--words", CAT, "--words", "a mouse runs", "--heads", 2, "--dims", 6]
     status, said, path = new(*args, "--d-k", 2, "--d-v", 1)
@@ -80,6 +83,7 @@ def test_no_weights(new: New) -> None:
     assert attn_xl.read_tables(path).weights == {}
 
 
+@thorough
 def test_the_seed_decides_and_the_bytes_are_the_same(new: New) -> None:
     made = [
         new("--words", CAT, "--heads", 2, "--seed", seed, output=f"{i}.xlsx")[2].read_bytes()
@@ -175,6 +179,7 @@ def _assert_same(found: attn_xl.Tables, tables: attn_xl.Tables) -> None:
             assert np.array_equal(one.values, other.values)
 
 
+@thorough
 @pytest.mark.parametrize("labelled", [(True, True), (True, False), (False, True), (False, False)])
 def test_labels_are_written_where_there_were_some(tmp_path: Path, labelled: tuple[bool, bool]) -> None:
     tables = pleasant([["a", "b"]], 3, weights=False)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import SAMPLES, alike
+from conftest import SAMPLES, alike, thorough
 
 from attn_xl import CallError, InputError, Table, Tables, attend, read_tables
 from attn_xl.teaching.lessons.variants import varied
@@ -55,6 +55,7 @@ def test_without_weights_the_words_still_see_each_other(seed: int) -> None:
     assert attend(tables)["Sentence"]["Softmax"].values.max() <= 0.98
 
 
+@thorough
 def test_a_word_has_one_embedding_and_different_words_different_ones() -> None:
     tables = pleasant([CAT, MATS, CAT], 2, seed=1)
     vectors: dict[str, set[tuple[float, ...]]] = {}
@@ -65,6 +66,7 @@ def test_a_word_has_one_embedding_and_different_words_different_ones() -> None:
     assert len(set.union(*vectors.values())) == len(vectors) == 8
 
 
+@thorough
 def test_the_same_seed_gives_the_same() -> None:
     assert _numbers(pleasant([CAT], 4, seed=5)) == _numbers(pleasant([CAT], 4, seed=5))
     assert _numbers(pleasant([CAT], 4, seed=5)) != _numbers(pleasant([CAT], 4, seed=6))

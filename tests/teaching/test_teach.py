@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, Part, alike, by_libreoffice, make_input, table, verify
+from conftest import SAMPLES, Part, alike, by_libreoffice, make_input, table, thorough, verify
 from engines import recalculated_by_libreoffice
 from judges import Editable, stored_formulas
 
@@ -224,7 +224,7 @@ def test_right_answers_are_right_and_nothing_is_said_before(
     book.check(engine.value, {}, {})
 
 
-@alike
+@thorough
 @pytest.mark.parametrize("sample", ["politics", "masks", "multi-head", "mouse", "cross", "dropout"])
 def test_one_slip_with_consistent_work_marks_that_cell_alone(sample: str, tmp_path: Path) -> None:
     level = 3 if sample in ("politics", "masks") else 2
@@ -288,7 +288,7 @@ def mixed(book: Taught, seed: int) -> tuple[ANSWER, dict[Any, Any]]:
     return answers, typed
 
 
-@alike
+@thorough
 @pytest.mark.parametrize(
     "sample", ["politics", "mouse", "multi-head", "masks", "positions", "language-model"]
 )
@@ -373,6 +373,7 @@ def test_the_tolerance_is_that_of_the_right_number(tolerance: float, tmp_path: P
     assert engine.value(*small.marks()[small.nodes[0], 0, 1]) == RIGHT
 
 
+@thorough
 def test_levels(tmp_path: Path) -> None:
     few, whole, all_ = (
         Taught(SAMPLES / "multi-head.xlsx", tmp_path / "l.xlsx", Lesson(level=level))
@@ -470,6 +471,7 @@ def test_answers_are_the_solved_workbook(tmp_path: Path, keep: Keep) -> None:
             assert book[place.sheet].cell(place.row + i, place.column + j).value == node.values[i, j]
 
 
+@thorough
 def test_the_same_lesson_gives_the_same_bytes(tmp_path: Path) -> None:
     made = []
     for number in range(2):
@@ -482,7 +484,7 @@ def test_the_same_lesson_gives_the_same_bytes(tmp_path: Path) -> None:
     assert made[0] == made[1]
 
 
-@alike
+@thorough
 @pytest.mark.parametrize(
     ("parts", "heads"), [("head1", {"1"}), ("head2", {"2"}), ("head1,head2", {"1", "2"})]
 )

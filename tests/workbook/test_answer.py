@@ -167,6 +167,7 @@ def test_learning_opens_on_what_changed(tmp_path: Path) -> None:
     assert openpyxl.load_workbook(tmp_path / "w.xlsx").worksheets[0]._charts[-1].ser
 
 
+@thorough
 def test_one_choice_is_for_all_sentences_that_have_the_word(tmp_path: Path) -> None:
     written(SAMPLES / "mouse.xlsx", tmp_path / "w.xlsx")
     verify(tmp_path / "w.xlsx")
@@ -281,6 +282,7 @@ def test_the_words_of_an_input_are_drawn_as_arrows(sample: str, sheet: str, tmp_
     assert len(chart.ser) == len(x.rows) + 2
 
 
+@thorough
 @pytest.mark.parametrize(
     ("rows", "angle"),
     [
@@ -308,6 +310,7 @@ def test_arrows_of_more_dimensions_lie_in_the_plane_that_keeps_most_of_them() ->
     assert np.linalg.norm(drawn) ** 2 == pytest.approx((sizes[:2] ** 2).sum())
 
 
+@thorough
 def test_a_classifier_opens_on_the_class_of_each_sentence(tmp_path: Path) -> None:
     rows = table(np.array([[1.0, -1.0], [0.5, 2.0]]), ["{word}", "cat"])
     sheets = {"a{b}": rows, "b": rows[:2], "Labels": [["a{b}", "up"], ["b", "down"]]}

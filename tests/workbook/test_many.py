@@ -32,6 +32,7 @@ def inputs(tmp_path: Path) -> list[Path]:
     ]
 
 
+@thorough
 def test_each_file_becomes_what_it_would_alone(
     inputs: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -88,6 +89,7 @@ def test_an_error_that_nobody_foresaw_is_said_as_one(
     assert f"cannot be converted ({said})." in capsys.readouterr().err
 
 
+@thorough
 def test_what_exists_is_kept_unless_forced(
     inputs: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -122,7 +122,7 @@ def test_odd_words(tmp_path: Path, controls: bool) -> None:
     good(tmp_path / "i.xlsx")
 
 
-@alike
+@thorough
 @pytest.mark.parametrize("names", [ODD_NAMES[i : i + 7] for i in range(0, len(ODD_NAMES), 7)])
 def test_odd_names(tmp_path: Path, names: tuple[str, ...]) -> None:
     x = np.random.default_rng(2).normal(size=(3, 2))
@@ -169,6 +169,7 @@ def test_a_word_longer_than_a_cell_is_refused_when_it_is_read(tmp_path: Path) ->
         read_tables(tmp_path / "w.xlsx")
 
 
+@thorough
 def test_the_pages_of_a_lesson_lead_to_their_steps(bases: dict[str, Path]) -> None:
     book = openpyxl.load_workbook(bases["lesson"])
     for sheet in ("Lesson", "Hints"):

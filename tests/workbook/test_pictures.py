@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, alike
+from conftest import SAMPLES, alike, thorough
 
 import attn_xl
 from attn_xl.cli.main import main
@@ -118,6 +118,7 @@ def test_a_number_on_the_canvas_is_explained() -> None:
         explain(computation, "Canvas!A1")
 
 
+@thorough
 def test_a_lesson_has_no_canvas_beside_its_sheets(tmp_path: Path) -> None:
     tables = read_tables(SAMPLES / "politics.xlsx")
     path, answers = tmp_path / "lesson.xlsx", tmp_path / "answers.xlsx"
@@ -130,6 +131,7 @@ def test_a_lesson_has_no_canvas_beside_its_sheets(tmp_path: Path) -> None:
 # What numbers look like
 
 
+@thorough
 def test_whole_numbers_are_shown_as_whole_numbers(tmp_path: Path) -> None:
     path = tmp_path / "out.xlsx"
     assert run("convert", SAMPLES / "by-hand.xlsx", "-o", path) == 0
@@ -273,7 +275,7 @@ def test_pages() -> None:
 # Layers
 
 
-@alike
+@thorough
 @pytest.mark.parametrize("sample", LARGE)
 def test_a_sheet_for_each_layer(sample: str) -> None:
     default, sheets = laid_out(sample), laid_out(sample, layout="sheets", canvas=False)
@@ -294,7 +296,7 @@ def test_few_matrices_have_a_sheet_each() -> None:
     assert {"Scores", "Softmax"} <= {sheet.name for sheet in laid_out("projections").sheets}
 
 
-@alike
+@thorough
 @pytest.mark.parametrize("sample", ["encoder-decoder", "language-model"])
 @pytest.mark.parametrize("formulas", [Formulas.cell, Formulas.array])
 def test_layers_are_recalculated_and_read_back(

@@ -151,7 +151,7 @@ def test_terminals(
         assert command[0] != "show" or "[bold]x[/bold]" in said
 
 
-@alike
+@thorough
 @pytest.mark.parametrize("letter", HIDDEN)
 def test_remarks_name_what_they_like(
     letter: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

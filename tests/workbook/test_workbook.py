@@ -316,6 +316,7 @@ def test_a_template_of_ones_own(write: Write, tmp_path: Path) -> None:
     assert book["Scores"].page_setup.orientation == "portrait"
 
 
+@thorough
 def test_a_template_gives_the_same_bytes_again_and_is_read_again_when_changed(tmp_path: Path) -> None:
     computation = attend(read_tables(SAMPLES / "mouse.xlsx"))
     template = tmp_path / "school.xlsx"
