@@ -115,7 +115,7 @@ def _changes(tables: Tables, settings: Settings) -> Iterator[Change]:
     for name, most in (("heads", max(heads, default=1)), ("layers", max(layers, default=1))):
         if most > (getattr(settings, name) or 1) and most <= 1000:
             many += [{**change, name: most} for change in many]
-    for model in (settings.model, *Model):
+    for model in (settings.model, Model.norm, Model.feed_forward, *Model):
         if model is Model.similarity:
             continue
         other: Change = {} if model is settings.model else {"model": model}

@@ -279,6 +279,7 @@ class Group:
         frames: the frames of its steps.
         heading: the cell below and right of which its titles stand, if not its input.
         known: the frames that hold numbers already: Q, K and V without an input, copies of the input.
+        settings: those that these imply.
     """
 
     name: str
@@ -290,6 +291,7 @@ class Group:
     frames: list[Frame] = field(default_factory=list)
     heading: Place | None = None
     known: tuple[Frame, ...] = ()
+    settings: dict[str, Any] = field(default_factory=dict)
 
     def away(self, title: Title) -> float:
         """How far a title is from its input or a copy of that, or from its heading."""

@@ -230,8 +230,11 @@ _FORMULAS = (
     ),
     (r"(?:x|inputs?|embeddings?)\+(?:z|outputs?|(?:self|multihead)?attention(?:outputs?)?)", "Sum"),
     (r"(?:scaled?scores|scores|scaled)\+mask", "Masked"),
+    (r"(?:x|inputs?)\*?w1(?:\+b1)?", "Hidden"),
+    (r"(?:relu|gelu)\(.*\)\*?w2(?:\+b2)?", "FeedForward"),
+    (r"(?:relu|gelu)\(.*\)", "Activated"),
     (r"(?:e\^|exp).+/(?:[σ∑]|sum).+", "Softmax"),
-    (r"e\^(?:\[\]|\w+)|exp\(.*\)", "Softmax.Exponentials"),
+    (r"e\^\(?(?:\[\]|\w+)\)?|exp\(.*\)", "Softmax.Exponentials"),
     (r"(?:[σ∑]|sum)[ij]?\(?(?:a|α|w)[ij]{0,2}\*?[xv][ij]?\)?", "Output"),
 )
 _WIDTH = re.compile(
@@ -243,7 +246,9 @@ _ACROSS = re.compile(
     rf"(?:k|x|input)\^t\*?(?:q|x|input)|(?:v|values)\*(?:a|{_WEIGHTS})$|w[qkv]\*(?:x|input)",
     re.IGNORECASE,
 )
-_HEAD = re.compile(r"[\s,(_|]*head\s*[_#]?(\d+)\)?$|_(\d+)$|(?<!^[a-z])\s?(?<![\d.])(\d{1,2})$")
+_HEAD = re.compile(
+    r"[\s,(_|]*head\s*[_#]?(\d+)\)?$|(?<!\b[bBwW])_(\d+)$|(?<!^[a-z])\s?(?<!\b[bBwW])(?<![\d.])(\d{1,2})$"
+)
 _SPOKEN_HEAD = re.compile(r"head", re.IGNORECASE)
 _DECORATED = re.compile(
     r"[\ufe0f\u20e3]"  # what makes an emoji of a digit
@@ -262,6 +267,7 @@ _COUNT = re.compile(
 )
 """The number of a step before its name: `2. Scores`, `Step 2: Scores`, `(2) Scores`, `b) Scores`."""
 _HEAD_FIRST = re.compile(r"^head\s*(\d+)\s*[.:,–-]?\s+(?=\S)(.*)", re.IGNORECASE)
+_MINUS = re.compile(r"\s[–—−-]\s")
 _EXPLAINED = re.compile(r":\s|\n|\s[–—-]\s")
 """What parts a name from its explanation: `Output: the new vectors`."""
 _ASIDE = re.compile(
@@ -316,6 +322,9 @@ def step_named(text: str) -> tuple[str, bool] | None:
     before, equals, after = plain.partition("=")
     if re.fullmatch(r"V\s*['′’`]", before.strip()):  # the values, mixed
         return "Output", False
+    sides = [_step(side.strip()) for side in _MINUS.split(before, maxsplit=1)]
+    if len({side[0] for side in sides if side}) > 1:  # `Output - Input`
+        return None
     first = _EXPLAINED.split(before, maxsplit=1)[0]
     for part in dict.fromkeys((before, after, first) if equals else (plain, first)):
         part = part.strip().rstrip(":'′’`´ ")

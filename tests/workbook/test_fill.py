@@ -982,6 +982,11 @@ def test_frames_of_models_without_attention(
              "Attention output": "Output_1", "Residual (Add)": "Sum_1",
              "FFN hidden (ReLU)": "Activated", "Add & Norm 2": "Norm_2"},
         ),
+        (  # an encoder would need more
+            "feed-forward",
+            {"W_1": (3, 4), "W_2": (4, 3)},
+            {"X W1": "Hidden", "ReLU": "Activated", "Output": "FeedForward"},
+        ),
         ("rnn", {"W_h": (3, 2), "U_h": (2, 2)}, {"Hidden states h_t": "Hidden"}),
         (
             "lstm",
@@ -1011,8 +1016,8 @@ def test_weights_tell_the_model_and_titles_need_no_layer(
     found = [frame for _, frame, _ in book.filling.frames]
     steps = {frame.by.split("'")[1]: frame.step for frame in found}
     assert steps == frames
-    behind = openpyxl.load_workbook(out)["Steps"]["A"]  # her weights are not copied there
-    assert not {str(cell.value).rpartition(": ")[2] for cell in behind} & given.keys()
+    for sheet in openpyxl.load_workbook(out).worksheets[1:]:  # her weights are not copied there
+        assert not {str(cell.value).rpartition(": ")[2] for cell in sheet["A"]} & given.keys()
     for frame in found:
         _, values = values_in(read_drawn(out).sheets[0], frame.place, False)
         np.testing.assert_allclose(values, graph[frame.step].values, rtol=1e-12, atol=1e-15)
@@ -1210,8 +1215,34 @@ def test_queries_keys_and_values_may_be_given(
     np.testing.assert_allclose(read, wanted["Output"], rtol=1e-12)
     scores = sheets[frames[3].place.sheet].formulas.values()
     assert not any("Steps" in formula.text for formula in scores)
-    with pytest.raises(InputError, match="Q, K and V are given, which other words cannot replace"):
+    with pytest.raises(InputError, match="no input is given, which other words could replace"):
         fill_file(path, {}, tables=attn_xl.read_tables({"few": X[:3]}))
+
+
+@pytest.mark.parametrize("across", [False, True])
+@pytest.mark.parametrize("words", [PETS[:3], DESK[:2]])
+@pytest.mark.parametrize("values", [False, True])
+def test_scores_may_be_given(
+    values: bool, words: tuple[str, ...], across: bool, tmp_path: Path
+) -> None:
+    """Without values for a softmax alone; nothing is scaled."""
+    made, rng = openpyxl.Workbook(), np.random.default_rng(4)
+    sheet, dims = AuthorSheet(made.active, across=across and values), ("v1", "v2")
+    scores, v = rng.normal(size=(len(words), 3)).round(1), rng.normal(size=(3, 2)).round(1)
+    sheet.block(2, 2, "Scores", words, PETS[:3], scores)
+    sheet.block(11, 2, "Softmax", words, PETS[:3])
+    if values:
+        sheet.block(20, 2, "V", PETS[:3], dims, v)
+        sheet.block(29, 2, "Output", words, dims)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (book.attention, book.filling.steps) == ([], None)
+    wanted = {"Softmax": np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)}
+    wanted["Output"] = wanted["Softmax"] @ v
+    frames = [frame for _, frame, _ in book.filling.frames if frame.step in wanted]
+    assert len(frames) == 1 + values
+    for frame in frames:
+        _, found = values_in(read_drawn(out).sheets[0], frame.place, frame.turned)
+        np.testing.assert_allclose(found, wanted[frame.step], rtol=1e-12)
 
 
 def test_links_to_other_workbooks_are_kept_and_said(tmp_path: Path) -> None:
@@ -1334,8 +1365,9 @@ TITLES = {
     "| Similarity matrix S | ① Scores | Scores ↓ | “Scores” | Scores [3×3] "
     "| Step two: compute the scores | Part B: Scores | 2.1 Scores",
     "Masked": "Scores after masking",
-    "FeedForward": "Feed forward output | FFN OUTPUT",
-    "Activated": "Feed forward hidden layer (ReLU)",
+    "FeedForward": "Feed forward output | FFN OUTPUT | ReLU(X W1 + b1) W2 + b2",
+    "Activated": "Feed forward hidden layer (ReLU) | ReLU(X·W_1)",
+    "Hidden": "X W1 + b1",
     "Update": "Update gate z_t",
     "Candidate": "Candidate cell state c\u0303_t",
     "Scaled": "÷ √dk | Divide by sqrt(3) | Scaled dot products | b) Scaled | QKT ÷ √dₖ | Scale by 1/√d "
@@ -1345,7 +1377,7 @@ TITLES = {
     "| Normalised scores | exp(s)/sum(exp(s))",
     "Softmax_2": "Head 2: Softmax",
     "Softmax.Maximum": "Max per row",
-    "Softmax.Exponentials": "e^S",
+    "Softmax.Exponentials": "e^S | e^(x - max)",
     "Output": "Output: the new vectors | Task 3 - Contextualized embeddings | softmax(QK^T/√dk)V | AV "
     "| Output V A | Output A × V "
     "| New X | Attention(Q, K, V) | Softmax V | Weighted average | Updated word vectors "
@@ -1355,11 +1387,11 @@ TITLES = {
     "| Attention = softmax(QKᵀ/√d) V",
     "Output_2": "Head output 2 | Output of head 2",
     "Input": "Input X | • Input | X ∈ R^5x3 | The input | Original embeddings | Embedding vectors "
-    "| Token representations",
+    "| Token representations | Xᵀ",
     "Sum": "X + Z | Input + self-attention output | Residual connection",
     "Embedded": "Embeddings + Positional Encoding | Token + position",
     None: "3 x 4 | ##s | max % | The matrix | Note: Output | Attention / 2 | Weight matrix | ß | NEXT "
-    "| KT Corp | Context A | Head 1 | Attention by hand",  # ß is no SS
+    "| KT Corp | Context A | Head 1 | Attention by hand | Scores - max | Output − Input",  # ß is no SS
 }
 
 

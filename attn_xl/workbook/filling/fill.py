@@ -585,8 +585,9 @@ def _fill_group(sentence: Sentence, filling: Filling) -> None:
 
 def _write_group(sentence: Sentence, filling: Filling) -> None:
     for node, frame in sentence.own_frames():
-        cells = filling.cells.setdefault(frame.place.sheet, {})
-        _write(cells, sentence.formulas(node, frame, sentence.blanks[frame]))
+        if sentence.blanks[frame].any():
+            cells = filling.cells.setdefault(frame.place.sheet, {})
+            _write(cells, sentence.formulas(node, frame, sentence.blanks[frame]))
 
 
 def _labels(sentence: Sentence, tag: Title) -> Iterator[tuple[int, dict[int, Filled]]]:

@@ -204,13 +204,13 @@ def assigned(
 def _projected(
     drawn: DrawnBook, pages: Mapping[str, Page], titles: Sequence[Title], asked: WordsIn | None
 ) -> tuple[list[Title], Group | None]:
-    """A sentence whose queries, keys and values are given, and their titles: words that have a 1 of
-    their own, and weights that project these to the given numbers. None if they are not."""
-    named = {
-        replace(title, step=f"W_{title.step}"): title
-        for title in titles
-        if title.step in (steps.QUERIES.symbol, steps.KEYS.symbol, steps.VALUES.symbol)
-    }
+    """A sentence whose queries, keys and values are given, or its scores, and their titles: words that
+    have a 1 of their own, and weights that project these to the given numbers. None if they are not."""
+    stand_for = {steps.QUERIES.symbol: "W_Q", steps.KEYS.symbol: "W_K", steps.VALUES.symbol: "W_V"}
+    scored = not any(title.step == steps.QUERIES.symbol for title in titles)
+    if scored:
+        stand_for = {steps.SCORES.symbol: "W_Q", steps.VALUES.symbol: "W_V"}
+    named = {replace(t, step=stand_for[t.step]): t for t in titles if t.step in stand_for}
     found: dict[str, tuple[Title, Frame, Table]] = {}
     for sheet in drawn.sheets:
         own = [title for title in named if title.sheet == sheet.name]
@@ -219,16 +219,24 @@ def _projected(
         ).items():
             if sheet.formulas.keys().isdisjoint(frame.place.cells()):
                 found.setdefault(frame.step, (named[title], frame, table))
-    if len(found) < 3:
+    if "W_Q" not in found or (not scored and len(found) < 3):
         return [], None
-    title, frame, table = found["W_Q"]
+    title, frame, table = found.get("W_V", found["W_Q"]) if scored else found["W_Q"]
     words, why = direction(pages[title.sheet], table, {}, titles, asked)
     group = Group(title.sheet, replace(frame, step=steps.INPUT.symbol), table, words, why)
     for step, (title, frame, table) in found.items():
         turned = (words == "columns") != title.turned
         group.weights[step] = replace(frame, turned=turned), table.turn() if turned else table
         group.frames.append(replace(frame, step=title.step, turned=turned))
-    (_, q), (other, k) = group.weights["W_Q"], group.weights["W_K"]
+    scores, q = group.weights["W_Q"]
+    if len(found) == 1:
+        group.input, group.table = replace(scores, step=steps.INPUT.symbol), q
+        group.weights, group.frames, group.settings = {}, [], {"model": "softmax"}
+        return [title], group
+    if scored:
+        keys = replace(one_hot(group.weights["W_V"][1], "W_K"), columns=q.columns)
+        group.weights["W_K"], group.settings = (scores, keys), {"scale": False}
+    other, k = group.weights["W_K"]
     group.table, group.known = one_hot(q, group.name), (*group.frames,)
     if q.rows != k.rows:
         group.weights[steps.MEMORY.symbol] = other, one_hot(k, other.where)
@@ -398,7 +406,7 @@ def _computed(drawn: DrawnBook, group: Group, compute: Compute, implied: Mapping
         implied = {**implied, "memory": memory.name}
     if steps.W_P.symbol in weights:
         implied = {**implied, "positions": "learned"}
-    graph = compute(Tables(drawn.path, sentences, weights), implied)
+    graph = compute(Tables(drawn.path, sentences, weights), {**implied, **group.settings})
     names = {name.casefold(): name for name in graph}
     group.weights = {names.get(name.casefold(), name): own for name, own in group.weights.items()}
     return graph
@@ -837,12 +845,13 @@ OTHERWISE = {
     steps.SCORES.symbol: steps.DOT.symbol,
     steps.PROBABILITIES.symbol: steps.SOFTMAX.symbol,
     steps.NORM.symbol: steps.MAGNITUDE.symbol,
+    steps.OUTPUT.symbol: steps.FEED_FORWARD.symbol,
     steps.NEW_STATE.symbol: steps.CANDIDATE.symbol,
     steps.CANDIDATE.symbol: steps.NEW_STATE.symbol,
 }
 """What a title names in a model without the step: attention weights that no softmax makes, dot
-products for a cosine, attention weights for probabilities, the length of vectors for a norm, a
-candidate for a new state."""
+products for a cosine, attention weights for probabilities, the length of vectors for a norm, the
+result of a network for an output, a candidate for a new state."""
 
 
 def _as_computed(title: Title, graphs: Sequence[Graph], titles: Sequence[Title]) -> Title:

@@ -121,9 +121,9 @@ def grown(
     names = _hold_places(drawn, called, tables)
     old = assigned(drawn, compute, names, words_in)
     for group in old.groups:
-        if any(frame.step == steps.QUERIES.symbol for frame in group.known):
+        if group.settings or any(frame.step == steps.QUERIES.symbol for frame in group.known):
             raise InputError(
-                f"{drawn.path}: Q, K and V are given, which other words cannot replace. "
+                f"{drawn.path}: no input is given, which other words could replace. "
                 "Type their numbers into the sheet, then fill it."
             )
         if seen := group.weights.get(steps.MEMORY.symbol):
