@@ -134,12 +134,12 @@ def assigned(
         untitled += untitled_tables(sheet, page, own, found, file)
     inputs = [(frame, table) for frame, table in given.values() if frame.step == steps.INPUT.symbol]
     weighted = any(frame.step.startswith("W_") for frame, _ in given.values())
-    typed, projected = list[Title](), None
+    typed, projected = set[Title](), list[Group]()
     if not inputs and not weighted:
         typed, projected = _projected(drawn, pages, titles, words_in)
-    if projected is None:
+    if not projected:
         inputs += _untitled_inputs(inputs, untitled, given.values())
-    if not inputs and projected is None:
+    if not (inputs or projected):
         raise InputError(f"{file}: has no input to start from. {_for_an_input(drawn, pages, titles)}")
     weights = {t: one for t, one in given.items() if one[0].step != steps.INPUT.symbol}
     titles, weights = _of_heads(titles, weights, inputs)
@@ -158,9 +158,9 @@ def assigned(
         )
         group.frames = [*group.known]
         made.groups.append(group)
-    if projected is not None:
-        projected.weights |= {frame.step: (frame, table) for frame, table in weights.values()}
-        made.groups.append(projected)
+    for group in projected:
+        group.weights |= {frame.step: (frame, table) for frame, table in weights.values()}
+    made.groups += projected
     made.groups = _looking_at_each_other(made.groups, pages, titles)
     for tag in tags:
         if tag.step in (WORDS, DIMENSIONS) or tag.step.startswith(FORMULA):
@@ -203,25 +203,39 @@ def assigned(
 
 def _projected(
     drawn: DrawnBook, pages: Mapping[str, Page], titles: Sequence[Title], asked: WordsIn | None
-) -> tuple[list[Title], Group | None]:
-    """A sentence whose queries, keys and values are given, or its scores, and their titles: words that
-    have a 1 of their own, and weights that project these to the given numbers. None if they are not."""
+) -> tuple[set[Title], list[Group]]:
+    """Sentences whose queries, keys and values are given, or whose scores, and the titles of these."""
     stand_for = {steps.QUERIES.symbol: "W_Q", steps.KEYS.symbol: "W_K", steps.VALUES.symbol: "W_V"}
-    scored = not any(title.step == steps.QUERIES.symbol for title in titles)
-    if scored:
+    if not any(title.step == steps.QUERIES.symbol for title in titles):
         stand_for = {steps.SCORES.symbol: "W_Q", steps.VALUES.symbol: "W_V"}
     named = {replace(t, step=stand_for[t.step]): t for t in titles if t.step in stand_for}
-    found: dict[str, tuple[Title, Frame, Table]] = {}
+    given: dict[str, list[tuple[Title, Frame, Table]]] = {step: [] for step in stand_for.values()}
     for sheet in drawn.sheets:
         own = [title for title in named if title.sheet == sheet.name]
-        for title, (frame, table) in tables_given(
-            sheet, pages[sheet.name], own, str(drawn.path)
-        ).items():
+        there = tables_given(sheet, pages[sheet.name], own, str(drawn.path))
+        for title, (frame, table) in sorted(there.items(), key=lambda one: (one[0].row, one[0].column)):
             if sheet.formulas.keys().isdisjoint(frame.place.cells()):
-                found.setdefault(frame.step, (named[title], frame, table))
-    if "W_Q" not in found or (not scored and len(found) < 3):
-        return [], None
-    title, frame, table = found.get("W_V", found["W_Q"]) if scored else found["W_Q"]
+                given[frame.step].append((named[title], frame, table))
+    if len(given) == 2 and not given["W_V"]:
+        del given["W_V"]
+    used = {title for some in given.values() for title, _, _ in some}
+    if not given["W_Q"] or len({len(some) for some in given.values()}) > 1:
+        return set(), []
+    groups = [_with_given(dict(zip(given, own)), pages, titles, asked) for own in zip(*given.values())]
+    for group in groups if len(groups) > 1 else ():
+        group.name += f" {group.input.place.range.partition(':')[0]}"
+    return used, groups
+
+
+def _with_given(
+    found: Mapping[str, tuple[Title, Frame, Table]],
+    pages: Mapping[str, Page],
+    titles: Sequence[Title],
+    asked: WordsIn | None,
+) -> Group:
+    """A sentence of words that have a 1 of their own, with weights that project these to given queries,
+    keys and values, or to given scores and values; of scores alone, their softmax."""
+    title, frame, table = found["W_Q" if "W_K" in found else [*found][-1]]
     words, why = direction(pages[title.sheet], table, {}, titles, asked)
     group = Group(title.sheet, replace(frame, step=steps.INPUT.symbol), table, words, why)
     for step, (title, frame, table) in found.items():
@@ -232,15 +246,15 @@ def _projected(
     if len(found) == 1:
         group.input, group.table = replace(scores, step=steps.INPUT.symbol), q
         group.weights, group.frames, group.settings = {}, [], {"model": "softmax"}
-        return [title], group
-    if scored:
+        return group
+    if len(found) == 2:
         keys = replace(one_hot(group.weights["W_V"][1], "W_K"), columns=q.columns)
         group.weights["W_K"], group.settings = (scores, keys), {"scale": False}
     other, k = group.weights["W_K"]
     group.table, group.known = one_hot(q, group.name), (*group.frames,)
     if q.rows != k.rows:
         group.weights[steps.MEMORY.symbol] = other, one_hot(k, other.where)
-    return [title for title, _, _ in found.values()], group
+    return group
 
 
 def _repeated(
