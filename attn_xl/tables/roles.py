@@ -277,6 +277,8 @@ def words_of(
     rows, columns = table.labelled
     if rows and _all(_DIMENSION, table.rows) and not (columns and _all(_DIMENSION, table.columns)):
         return "columns", f"the rows are labelled {table.rows[0]}, ..., as dimensions are"
+    if rows and columns and _all(_DIMENSION, table.columns) and not _all(_DIMENSION, table.rows):
+        return "rows", f"the columns are labelled {table.columns[0]}, ..., as dimensions are"
     if columns and _all(_WORD, table.columns) and not (rows and _all(_WORD, table.rows)):
         return "columns", f"the columns are labelled {table.columns[0]}, ..., as words are"
     corner = corner.strip().casefold()[:40]
