@@ -32,7 +32,7 @@ from .find import (
     tables_of_sheet,
 )
 from .labels import Table, described
-from .names import weight_label
+from .names import names_step, weight_label
 from .pytorch import parameter_of, parts_of, says_weights, weights_of_parameters
 from .regions import Grid, is_blank
 from .roles import BY_DEFAULT, RESULT, Found, Reading, WordsIn, to_turn, words_of
@@ -667,6 +667,8 @@ def _remarks(survey: Survey) -> Iterator[str]:
         for f in used:
             for note in f.notes:
                 yield f"{f.where}: {note}."
+            if f.use == "sentence" and names_step(f.title):
+                yield f"{f.where} is titled {f.title!r}, but is read as an input."
     if any(f.why == GIVEN for sheet in survey.sheets for f in sheet.found):
         yield (
             "Queries, keys and values are given without an input. So each word of the input has a 1 of "

@@ -61,6 +61,11 @@ def test_queries_keys_and_values_may_be_given(
     np.testing.assert_allclose(computed["Queries"]["Output"].values, wanted, rtol=1e-12)
 
 
+def test_a_step_that_is_read_as_an_input_is_said(make: Make) -> None:
+    said = read_tables(make({"s": [["Attention scores"], *GOOD]})).remarks
+    assert said == ("s!A2:C4 is titled 'Attention scores', but is read as an input.",)
+
+
 def test_a_clean_table(make: Make) -> None:
     tables = read_tables(make({"pets": GOOD, "notes": [["just text"]], "empty": []}))
     assert list(tables.sentences) == ["pets"]
