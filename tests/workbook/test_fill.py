@@ -1245,6 +1245,17 @@ def test_scores_may_be_given(
         np.testing.assert_allclose(found, wanted[frame.step], rtol=1e-12)
 
 
+def test_an_input_without_a_title_may_stand_beside_that_of_scores(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    sheet.block(1, 2, "", PETS, DIMS, X)
+    sheet.block(1, 8, "Scores", PETS, PETS)
+    sheet.block(11, 2, "Output", PETS, DIMS)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (book.filling.count, book.attention) == (25 + 15, [])
+    check(book, out, X, frames=2)
+
+
 def test_links_to_other_workbooks_are_kept_and_said(tmp_path: Path) -> None:
     path = two_contexts(tmp_path / "own.xlsx", [])
     with zipfile.ZipFile(path, "a") as package:

@@ -73,6 +73,11 @@ IMPLIES: dict[str, dict[str, Any]] = {
 """The setting that a blank frame of a step implies."""
 ACROSS = (steps.SCORES.symbol, steps.SCALED.symbol, steps.MASKED.symbol, steps.SOFTMAX.symbol)
 """Steps with a row for each word that looks and a column for each that is looked at."""
+PROJECTIONS = {
+    steps.QUERIES.symbol: "W_Q", steps.KEYS.symbol: "W_K", steps.VALUES.symbol: "W_V",
+}  # fmt: skip
+SCORED = {steps.SCORES.symbol: "W_Q", steps.VALUES.symbol: "W_V"}
+"""Steps that may be given without an input, and the weights that give them for one-hot words."""
 MOST_ASKED = 12
 """Words of a sentence, each with a list of steps of its own."""
 ENOUGH_FOR_A_COPY = 3
@@ -136,9 +141,11 @@ def assigned(
     weighted = any(frame.step.startswith("W_") for frame, _ in given.values())
     typed, projected = set[Title](), list[Group]()
     if not inputs and not weighted:
-        typed, projected = _projected(drawn, pages, titles, words_in)
+        typed, projected = _projected(drawn, pages, titles, words_in, PROJECTIONS)
     if not projected:
         inputs += _untitled_inputs(inputs, untitled, given.values())
+    if not (inputs or weighted or projected):
+        typed, projected = _projected(drawn, pages, titles, words_in, SCORED)
     if not (inputs or projected):
         raise InputError(f"{file}: has no input to start from. {_for_an_input(drawn, pages, titles)}")
     weights = {t: one for t, one in given.items() if one[0].step != steps.INPUT.symbol}
@@ -202,12 +209,13 @@ def assigned(
 
 
 def _projected(
-    drawn: DrawnBook, pages: Mapping[str, Page], titles: Sequence[Title], asked: WordsIn | None
+    drawn: DrawnBook,
+    pages: Mapping[str, Page],
+    titles: Sequence[Title],
+    asked: WordsIn | None,
+    stand_for: Mapping[str, str],
 ) -> tuple[set[Title], list[Group]]:
     """Sentences whose queries, keys and values are given, or whose scores, and the titles of these."""
-    stand_for = {steps.QUERIES.symbol: "W_Q", steps.KEYS.symbol: "W_K", steps.VALUES.symbol: "W_V"}
-    if not any(title.step == steps.QUERIES.symbol for title in titles):
-        stand_for = {steps.SCORES.symbol: "W_Q", steps.VALUES.symbol: "W_V"}
     named = {replace(t, step=stand_for[t.step]): t for t in titles if t.step in stand_for}
     given: dict[str, list[tuple[Title, Frame, Table]]] = {step: [] for step in stand_for.values()}
     for sheet in drawn.sheets:
