@@ -322,12 +322,12 @@ def step_named(text: str) -> tuple[str, bool] | None:
     before, equals, after = plain.partition("=")
     if re.fullmatch(r"V\s*['′’`]", before.strip()):  # the values, mixed
         return "Output", False
-    sides = [_step(side.strip()) for side in _MINUS.split(before, maxsplit=1)]
-    if len({side[0] for side in sides if side}) > 1:  # `Output - Input`
-        return None
     first = _EXPLAINED.split(before, maxsplit=1)[0]
     for part in dict.fromkeys((before, after, first) if equals else (plain, first)):
         part = part.strip().rstrip(":'′’`´ ")
+        sides = [_step(side.strip()) for side in _MINUS.split(part, maxsplit=1)]
+        if len({side[0] for side in sides if side}) > 1:  # `Output - Input`
+            return None
         if (weights := weight_label(part)) and weights != "Mask":
             return weights, False
         head = _HEAD.search(_SPOKEN_HEAD.sub("head", part))

@@ -973,7 +973,7 @@ def test_frames_of_models_without_attention(
             {**{f"W_{kind}": (3, 3) for kind in "QKVO"}, "W_1": (3, 4), "W_2": (4, 3)},
             {"Q": "Q_1", "Attention": "Softmax_1", "Add": "Sum_1", "Layer norm": "Norm_1",
              "ReLU": "Activated", "Feed forward": "FeedForward", "Residual": "Sum_2",
-             "Norm 2": "Norm_2"},
+             "Encoder output": "Norm_2"},
         ),
         (  # one head may do without W_O
             "encoder",
@@ -1343,6 +1343,9 @@ def test_titles_tell_the_number_of_heads_and_the_model(tmp_path: Path) -> None:
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
     assert [frame.step for _, frame, _ in book.filling.frames] == ["Dot", "Cosine"]
     assert all("which the model does not compute" in line for line in book.attention)
+    AuthorSheet(made.active).block(22, 2, "Attention weights", PETS, PETS)
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    assert [frame.step for _, frame, _ in book.filling.frames] == ["Scores", "Softmax"]
 
 
 @alike
@@ -1402,7 +1405,8 @@ TITLES = {
     "Sum": "X + Z | Input + self-attention output | Residual connection",
     "Embedded": "Embeddings + Positional Encoding | Token + position",
     None: "3 x 4 | ##s | max % | The matrix | Note: Output | Attention / 2 | Weight matrix | ß | NEXT "
-    "| KT Corp | Context A | Head 1 | Attention by hand | Scores - max | Output − Input",  # ß is no SS
+    "| KT Corp | Context A | Head 1 | Attention by hand | Scores - max | Output − Input "
+    "| Change = Output - X",  # ß is no SS
 }
 
 

@@ -186,8 +186,10 @@ def assigned(
         made = alone
     else:
         made = _with_single_words(made, drawn, pages, titles, compute)
+    shown = {frame.step for group in made.groups for frame in group.frames}
     for step in made.missing & IMPLIES.keys():
-        made.implied |= IMPLIES[step]
+        if step != steps.COSINE.symbol or shown.isdisjoint((steps.SOFTMAX.symbol, steps.OUTPUT.symbol)):
+            made.implied |= IMPLIES[step]
     made.implied |= _heads_named(titles, made.groups)
     if made.implied:  # a step's name is enough
         made.left, made.done = [], set()
@@ -878,7 +880,10 @@ result of a network for an output, a candidate for a new state."""
 
 def _as_computed(title: Title, graphs: Sequence[Graph], titles: Sequence[Title]) -> Title:
     """A title of a step, or of what the model has in its place; probabilities beside logits are those
-    of words."""
+    of words, and `Encoder output` over a blank frame is the last step."""
+    if title.step == steps.INPUT.symbol and re.search("output", title.text, re.IGNORECASE):
+        last = [name for graph in graphs[:1] for name, node in graph.items() if not node.helper]
+        return replace(title, step=last[-1])
     base = title.step.partition("_")[0]
     if base == steps.PROBABILITIES.symbol and any(one.step == steps.LOGITS.symbol for one in titles):
         return title
