@@ -93,11 +93,12 @@ class Table(Labelled):
 
 
 def looked_up(own: Table, other: Table) -> bool:
-    """Whether each row, or each column, of a table is the one of the same word in a longer table."""
+    """Whether each row, or each column, of a table is the one of the same word in another table, which
+    has others, or another order."""
 
     def rows_in(own: Table, other: Table) -> bool:
         rows = dict(zip(other.rows, other.values.tolist()))
-        there = own.labelled[0] and {*own.rows} < {*other.rows}
+        there = own.labelled[0] and own.rows != other.rows and {*own.rows} <= {*other.rows}
         return there and own.values.tolist() == [rows[word] for word in own.rows]
 
     return rows_in(own, other) or rows_in(own.turn(), other.turn())

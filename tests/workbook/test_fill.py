@@ -295,16 +295,16 @@ def test_words_that_an_input_looks_up_are_no_sentence(tmp_path: Path) -> None:
     made, y = openpyxl.Workbook(), np.arange(27).reshape(9, 3) / 10
     sheet, words = AuthorSheet(made.active), tuple("abcdefghi")
     sheet.block(2, 2, "Word embeddings", words, DIMS, y)
-    inputs = ("fad", "hai")
+    inputs = ("fad", "hgfedcbai")
     for n, own in enumerate(inputs):
-        row = 14 + 30 * n
+        row = 14 + 40 * n
 
         def look(i: int, j: int, row: int = row) -> str:
             return f"=VLOOKUP($B{row + 2 + i},$B$4:$E$12,{j + 2},FALSE)"
 
         sheet.block(row, 2, f"Sentence {n + 1}", own, DIMS, look)
-        sheet.block(row + 10, 2, "Attention", own, own)
-        sheet.block(row + 20, 2, "Output", own, DIMS)
+        sheet.block(row + 12, 2, "Attention", own, own)
+        sheet.block(row + 24, 2, "Output", own, DIMS)
     path = saved(made, tmp_path / "own.xlsx")
     book, out = filled(path)
     assert book.attention == []

@@ -273,11 +273,11 @@ def _repeated(
     """The inputs that are no sentences: those that repeat another one by formulas or transposed, or add
     positions to it, each with its place, their step, and whether they are transposed; and those in
     which the words of another are looked up."""
+    cells = drawn.references.cells if drawn.references else {}
     computed = {
         frame.place
         for frame, _ in inputs
-        if drawn.references
-        and drawn.references.cells[frame.place.sheet].keys() >= {*frame.place.cells()}
+        if cells.get(frame.place.sheet, {}).keys() >= {*frame.place.cells()}
     }
     found: dict[Frame, tuple[Place, str, bool]] = {}
     tables = []
@@ -1049,13 +1049,15 @@ def _by_rhythm(made: Assigned, pages: Mapping[str, Page]) -> None:
     taken = [group.input.place for group in made.groups]
     taken += [frame.place for group in made.groups for frame in group.frames]
     for group, like in every(made.groups, made.groups):
-        if group.frames or not like.frames or group.input.place.sheet != like.input.place.sheet:
+        frames = [frame for frame in like.frames if frame not in like.known]
+        without = len(group.frames) == len(group.known)
+        if not (without and frames) or group.input.place.sheet != like.input.place.sheet:
             continue
         down = group.input.place.row - like.input.place.row
         across = group.input.place.column - like.input.place.column
         graph = made.graphs[made.groups.index(group)]
         moved = []
-        for frame in like.frames:
+        for frame in frames:
             place, node = shifted(frame.place, down, across), graph.get(frame.step)
             if node is None or place.sheet != group.input.place.sheet:
                 break
@@ -1069,5 +1071,5 @@ def _by_rhythm(made: Assigned, pages: Mapping[str, Page]) -> None:
                 Frame(frame.step, place, frame.turned, f"the place of {frame.where} beside it")
             )
         else:
-            group.frames = moved
+            group.frames += moved
             taken += [frame.place for frame in moved]
