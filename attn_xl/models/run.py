@@ -88,7 +88,7 @@ class Run:
         self.after_layers: list[Matrix] = []
         """What layers of the present sentence give, if the next one may not be written."""
         self._head_switches: dict[Part, Matrix] = {}
-        self.cache: Cache | None = None
+        self.cache = None if settings.generate is None else Cache()
         self._made: dict[Callable[[Run], Any], Any] = {}
 
     def once(self, make: Callable[[Run], Made]) -> Made:
@@ -182,9 +182,8 @@ class Run:
         self.weights.sentence = name
         if self.alibi is not None:
             self.alibi.begin_sentence()
-        if s.generate is not None:
-            self.cache = Cache()
-            vars(self).pop("architecture", None)  # which keeps the cache of another sentence
+        if self.cache is not None:
+            self.cache.kept.clear()  # of another sentence
         x = positioned(x) if s.model is Model.positions else self.positioned(x)
         return self.computed(s.model, name, x)
 

@@ -21,7 +21,6 @@ from .attention import (
     projected,
     self_attention,
 )
-from .multi_head import PerHead, multi_head_attention
 from .run import Results, Run, both
 from .weights import check_fit
 
@@ -45,6 +44,8 @@ def attention(run: Run, name: str, x: Matrix) -> Matrix:
             f"are weights of head {told}, but no {missing}. Add it, or give --heads N."
         )
     if s.heads is not None or steps.W_O.symbol in weights:
+        from .multi_head import multi_head_attention
+
         source = x if memory is None else memory
         return multi_head_attention(
             x,
@@ -91,6 +92,8 @@ def _with_given(run: Run, memory: Matrix, words: Sequence[str], how: Attending) 
     names = (steps.W_V.symbol, WHOLE.of_head(1).name(steps.W_V.symbol))
     values, generated = None, run.settings.random_weights is not None
     if generated or any(name in run.weights for name in names[:many]):
+        from .multi_head import PerHead
+
         width = len(memory.columns) // many or 1
         values = PerHead(steps.W_V, WHOLE, run.weights, many, memory.columns, width)
     outputs = []

@@ -6,16 +6,18 @@ import re
 import zipfile
 from dataclasses import field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attn_xl.errors import CallError, InputError
 from attn_xl.records import record
 
 from .addresses import MAX_COLUMNS, MAX_ROWS, address, split_address
-from .formulas import FormulaBook, formulas_in
 from .metadata import Marks
 from .numerals import NOT_STORED, OLE, ErrorValue, Grid, values
 from .ooxml import DAMAGED, content_of, unpacked
+
+if TYPE_CHECKING:
+    from .formulas import FormulaBook
 
 MOST_SPANNED = 10_000_000
 """Cells, filled or blank, that the sheets of a book may span; mostly filled sheets may span more."""
@@ -64,6 +66,8 @@ class Book:
     def written(self) -> FormulaBook | None:
         """Its formulas; None if they cannot be read."""
         if "written" not in self.kept:
+            from .formulas import formulas_in  # few inputs have some
+
             self.kept["written"] = formulas_in(self.marks.content)
         found: FormulaBook | None = self.kept["written"]
         return found

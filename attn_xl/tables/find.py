@@ -17,7 +17,6 @@ from attn_xl.spreadsheets.addresses import Place, address, parse_area
 from attn_xl.spreadsheets.book import Book
 from attn_xl.spreadsheets.boxes import Box, Places, rectangles
 from attn_xl.spreadsheets.metadata import Area, CellSet
-from attn_xl.spreadsheets.sums import NEAR, sums_in
 from attn_xl.text import clean, listed, shortened
 
 from .labels import LabelsOnlyError, described, numbers_in, read_region
@@ -230,12 +229,15 @@ def _without_sums(book: Book, sheet: str) -> tuple[Grid, list[tuple[Place, str]]
     """The cells of a sheet without sums of numbers beside them, and their places with their labels."""
     grid = book.grids[sheet]
     written = book.written if book.marks.formulas(sheet) else None
+    if written is None:
+        return grid, []
+    from attn_xl.spreadsheets.sums import sums_in
 
     def value(at: tuple[int, int]) -> Any:
         line = grid[at[0] - 1] if 0 < at[0] <= len(grid) else []
         return line[at[1] - 1] if 0 < at[1] <= len(line) else ""
 
-    cells = sums_in(written.sheets.get(sheet, {}), value) if written else {}
+    cells = sums_in(written.sheets.get(sheet, {}), value)
     if not cells:
         return grid, []
     lines: dict[tuple[int, int], list[tuple[int, int]]] = {}
@@ -509,6 +511,8 @@ def _found(
 
 def _sums_up(place: Place, box: Box) -> bool:
     """Whether sums stand shortly after numbers, beside or below them."""
+    from attn_xl.spreadsheets.sums import NEAR
+
     top, left, bottom, right = (edge + 1 for edge in box)
     beside = top <= place.row <= bottom and 0 < place.column - right <= NEAR
     return beside or (left <= place.column <= right and 0 < place.row - bottom <= NEAR)

@@ -559,7 +559,7 @@ LAYER = {"W_1": (2, 3), "b_1": (1, 3), "W_2": (3, 2), "b_2": (1, 2), "gamma_1": 
 @pytest.mark.parametrize(
     ("weights", "settings", "said"),
     [
-        ({"W_1": (2, 2)}, {}, "--model attention does not use W_1. Use it with --model encoder, or"),
+        ({"W_1": (2, 2)}, {}, "--model attention does not use W_1. Use it with --model feed-forward, or"),
         (LAYER, {}, "Use them with --model encoder, or leave them out with --without W_1,b_1,W_2,b_2,"),
         ({"W_Q_1": (2, 1), "W_Q_2": (2, 1)}, {}, "Use them with --heads 2, or leave them out"),
         ({"W_Q_3": (2, 1), "W_Q_1": (2, 1), "W_Q_2": (2, 1)}, {"heads": 2, "random_weights": 1},
