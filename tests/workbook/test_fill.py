@@ -1229,7 +1229,7 @@ def test_scores_may_be_given(
     made, rng = openpyxl.Workbook(), np.random.default_rng(4)
     sheet, dims = AuthorSheet(made.active, across=across and values), ("v1", "v2")
     scores, v = rng.normal(size=(len(words), 3)).round(1), rng.normal(size=(3, 2)).round(1)
-    sheet.block(2, 2, "Scores", words, PETS[:3], scores)
+    sheet.block(2, 2, "Scaled scores" if across else "Scores", words, PETS[:3], scores)
     sheet.block(11, 2, "Softmax", words, PETS[:3])
     if values:
         sheet.block(20, 2, "V", PETS[:3], dims, v)
@@ -1243,6 +1243,20 @@ def test_scores_may_be_given(
     for frame in frames:
         _, found = values_in(read_drawn(out).sheets[0], frame.place, frame.turned)
         np.testing.assert_allclose(found, wanted[frame.step], rtol=1e-12)
+
+
+def test_an_input_beside_queries_keys_and_values_is_not_read(tmp_path: Path) -> None:
+    """Nor is anything filled in beyond their columns."""
+    made, rng = openpyxl.Workbook(), np.random.default_rng(4)
+    sheet, given = AuthorSheet(made.active), rng.normal(size=(3, 5, 2)).round(1)
+    sheet.block(2, 2, "X", PETS, DIMS, X)
+    for n, (name, own) in enumerate(zip("QKV", given)):
+        sheet.block(2, 10 + 6 * n, name, PETS, "ab", own)
+    sheet.block(12, 2, "Output", PETS, "ab")
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (book.filling.count, book.attention) == (10, [])
+    _, found = values_in(read_drawn(out).sheets[0], book.filling.frames[-1][1].place, False)
+    np.testing.assert_allclose(found, naive_attention(*given)[1], rtol=1e-12)
 
 
 def test_an_input_without_a_title_may_stand_beside_that_of_scores(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ ACROSS = (steps.SCORES.symbol, steps.SCALED.symbol, steps.MASKED.symbol, steps.S
 PROJECTIONS = {
     steps.QUERIES.symbol: "W_Q", steps.KEYS.symbol: "W_K", steps.VALUES.symbol: "W_V",
 }  # fmt: skip
-SCORED = {steps.SCORES.symbol: "W_Q", steps.VALUES.symbol: "W_V"}
+SCORED = {steps.SCORES.symbol: "W_Q", steps.SCALED.symbol: "W_Q", steps.VALUES.symbol: "W_V"}
 """Steps that may be given without an input, and the weights that give them for one-hot words."""
 MOST_ASKED = 12
 """Words of a sentence, each with a list of steps of its own."""
@@ -140,10 +140,9 @@ def assigned(
     inputs = [(frame, table) for frame, table in given.values() if frame.step == steps.INPUT.symbol]
     weighted = any(frame.step.startswith("W_") for frame, _ in given.values())
     typed, projected = set[Title](), list[Group]()
-    if not inputs and not weighted:
+    if not weighted:
         typed, projected = _projected(drawn, pages, titles, words_in, PROJECTIONS)
-    if not projected:
-        inputs += _untitled_inputs(inputs, untitled, given.values())
+    inputs = [] if projected else [*inputs, *_untitled_inputs(inputs, untitled, given.values())]
     if not (inputs or weighted or projected):
         typed, projected = _projected(drawn, pages, titles, words_in, SCORED)
     if not (inputs or projected):
@@ -220,6 +219,8 @@ def _projected(
     """Sentences whose queries, keys and values are given, or whose scores, and the titles of these."""
     named = {replace(t, step=stand_for[t.step]): t for t in titles if t.step in stand_for}
     given: dict[str, list[tuple[Title, Frame, Table]]] = {step: [] for step in stand_for.values()}
+    if not named:
+        return set(), []
     for sheet in drawn.sheets:
         own = [title for title in named if title.sheet == sheet.name]
         there = tables_given(sheet, pages[sheet.name], own, str(drawn.path))
@@ -251,7 +252,8 @@ def _with_given(
     for step, (title, frame, table) in found.items():
         turned = (words == "columns") != title.turned
         group.weights[step] = replace(frame, turned=turned), table.turn() if turned else table
-        group.frames.append(replace(frame, step=title.step, turned=turned))
+        own = steps.SCORES.symbol if title.step == steps.SCALED.symbol else title.step
+        group.frames.append(replace(frame, step=own, turned=turned))
     scores, q = group.weights["W_Q"]
     if len(found) == 1:
         group.input, group.table = replace(scores, step=steps.INPUT.symbol), q
@@ -321,6 +323,8 @@ def _for_an_input(drawn: DrawnBook, pages: Mapping[str, Page], titles: Sequence[
             where = f"{quoted(sheet.name)}!{address(*texts[0])}"
             held = f"holds the text {sheet.values[texts[0]]!r}, with which formulas cannot compute"
             return f"{where} {held}. Turn such texts into numbers."
+    for title in (title for title in titles if title.step == steps.INPUT.symbol):
+        return f"{title.where}: {title.text!r} has no numbers. Type them below or beside it."
     return "Write Input above the numbers of the words, one word per row or per column."
 
 
