@@ -217,8 +217,8 @@ class Run:
 
     @cached_property
     def attended(self) -> Matrix | None:
-        """What the other sentences attend to, or what an encoder makes that for them. For a decoder it
-        is the output of an encoder, which has already seen positions."""
+        """The words that the other sentences attend to, with positions. Those of a decoder are the
+        output of an encoder, which has already seen positions; a translation encodes them first."""
         memory = self.memory
         if memory is None or self.settings.model is Model.decoder:
             return memory

@@ -115,6 +115,7 @@ def _changes(tables: Tables, settings: Settings) -> Iterator[Change]:
     for name, most in (("heads", max(heads, default=1)), ("layers", max(layers, default=1))):
         if most > (getattr(settings, name) or 1) and most <= 1000:
             many += [{**change, name: most} for change in many]
+    # Of models that use the same weights, those come first that need no others.
     for model in (settings.model, Model.norm, Model.feed_forward, *Model):
         if model is Model.similarity:
             continue
