@@ -1384,6 +1384,22 @@ def test_labels_say_that_one_sentence_looks_at_another(across: bool, tmp_path: P
         fill_file(tmp_path / "own.xlsx", {}, tables=attn_xl.read_tables({"few": y}))
 
 
+def test_columns_labelled_as_dimensions_say_that_words_are_in_rows(tmp_path: Path) -> None:
+    """Without borders, the blank cells below fit words in columns as well."""
+    made, rng = openpyxl.Workbook(), np.random.default_rng(4)
+    sheet, dims = AuthorSheet(made.active, borders=False), ("d1", "d2", "d3", "d4")
+    x, y = rng.normal(size=(4, 4)).round(1), rng.normal(size=(3, 4)).round(1)
+    words = ("le", "chat", "dort")
+    sheet.block(2, 2, "Encoder output", PETS[:4], dims, x)
+    sheet.block(2, 9, "Decoder input", words, dims, y)
+    for n, title in enumerate(("Scores", "Scaled scores", "Attention weights", "Context vectors")):
+        sheet.block(11 + 8 * n, 2, title, words, dims if n == 3 else PETS[:4])
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (book.filling.count, book.attention) == (4 * 12, [])
+    _, found = values_in(read_drawn(out).sheets[0], book.filling.frames[-1][1].place, False)
+    np.testing.assert_allclose(found, naive_attention(y, x, x)[1], rtol=1e-12)
+
+
 TITLES = {
     "K": "K transpose | Keys transposed",
     "Q": "Queries (Q = X·Wq) | Query vectors | Queries Q",
