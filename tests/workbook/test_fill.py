@@ -1245,6 +1245,28 @@ def test_scores_may_be_given(
         np.testing.assert_allclose(found, wanted[frame.step], rtol=1e-12)
 
 
+def test_queries_keys_and_values_may_be_given_for_each_sentence(tmp_path: Path) -> None:
+    made, rng = openpyxl.Workbook(), np.random.default_rng(4)
+    sheet, given = AuthorSheet(made.active), rng.normal(size=(2, 3, 5, 2)).round(1)
+    for n, matrices in enumerate(given):
+        for m, (name, own) in enumerate(zip("QKV", matrices)):
+            sheet.block(2 + 9 * m, 2 + 10 * n, name, PETS, "ab", own)
+        sheet.block(29, 2 + 10 * n, "Output", PETS, "ab")
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (book.filling.count, book.attention) == (20, [])
+    outputs = [frame for _, frame, _ in book.filling.frames if frame.step == "Output"]
+    for frame, matrices in zip(outputs, given):
+        _, found = values_in(read_drawn(out).sheets[0], frame.place, False)
+        np.testing.assert_allclose(found, naive_attention(*matrices)[1], rtol=1e-12)
+
+
+def test_an_input_without_numbers_is_named(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    AuthorSheet(made.active).block(2, 2, "X", PETS, DIMS)
+    with pytest.raises(InputError, match="'X' has no numbers"):
+        fill_file(saved(made, tmp_path / "own.xlsx"), {})
+
+
 def test_an_input_beside_queries_keys_and_values_is_not_read(tmp_path: Path) -> None:
     """Nor is anything filled in beyond their columns."""
     made, rng = openpyxl.Workbook(), np.random.default_rng(4)
