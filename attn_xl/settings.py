@@ -431,7 +431,7 @@ class Settings:
         "The sheet with given attention weights, in place of softmax. A stands for A_1, A_2, "
         "... if there is a sheet for each head.",
         str,
-        models=(Model.attention,),
+        models=(Model.attention, Model.encoder),
     )
     causal: bool = _choice(False, "Hide later words from each word.", models=ATTENTION, cell="Causal")
     padding: str | None = _choice(

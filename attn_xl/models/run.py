@@ -67,6 +67,8 @@ class Run:
         self.weights = weights or SheetWeights(tables, self.seed, settings.heads_as_sheets, draw=draw)
         tables_of_words = dict(tables.sentences)
         self.given = self._given(tables_of_words)
+        self.given_weights: dict[tuple[str, int], Matrix] = {}
+        """The same as matrices, by their sentence and the number of their head."""
         self.memory = self._memory(tables_of_words)
         self._target: Table | None = None
         if settings.loss or settings.steps:

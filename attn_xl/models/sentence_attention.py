@@ -8,7 +8,7 @@ from attn_xl.errors import CallError, InputError
 from attn_xl.graph.functions import concat
 from attn_xl.graph.given import given_step
 from attn_xl.graph.matrix import Matrix
-from attn_xl.graph.step import WHOLE, Part
+from attn_xl.graph.step import WHOLE, Part, Step
 from attn_xl.settings import (
     Normalize,
 )
@@ -36,7 +36,7 @@ def attention(run: Run, name: str, x: Matrix) -> Matrix:
     wants_switch = s.causal or s.switches is not None
     how = run.attending(causal=s.causal, switchable=memory is None or wants_switch)
     if run.given:
-        return _with_given(run, x if memory is None else memory, x.rows, how)
+        return with_given(run, x if memory is None else memory, x.rows, how)
     told, missing = heads_told(weights)
     if s.heads is None and missing:
         raise InputError(
@@ -76,7 +76,14 @@ def attention(run: Run, name: str, x: Matrix) -> Matrix:
     return self_attention(x, w_q, w_k, w_v, biases=biases, memory=memory, attending=how)
 
 
-def _with_given(run: Run, memory: Matrix, words: Sequence[str], how: Attending) -> Matrix:
+def with_given(
+    run: Run,
+    memory: Matrix,
+    words: Sequence[str],
+    how: Attending | None,
+    part: Part = WHOLE,
+    result: Step = steps.MIXED_OUTPUT,
+) -> Matrix:
     """Attention with given weights: V and A of each head and their product, mixed by W_O if it is
     given; without it, the products of several heads stand side by side."""
     many = len(run.given)
@@ -88,33 +95,38 @@ def _with_given(run: Run, memory: Matrix, words: Sequence[str], how: Attending) 
             f"of every head, {its}_1 to {its}_{heads}, each as a sheet or a range: "
             f'--range "{its}_{heads}=Sheet!B3:F9".'
         )
-    mixes = many > 1 or steps.W_O.symbol in run.weights
-    names = (steps.W_V.symbol, WHOLE.of_head(1).name(steps.W_V.symbol))
+    mixer = part.name(steps.W_O.symbol)
+    mixes = many > 1 or mixer in run.weights
+    names = [one.name(steps.W_V.symbol) for one in (part, part.of_head(1))]
     values, generated = None, run.settings.random_weights is not None
     if generated or any(name in run.weights for name in names[:many]):
         from .multi_head import PerHead
 
         width = len(memory.columns) // many or 1
-        values = PerHead(steps.W_V, WHOLE, run.weights, many, memory.columns, width)
+        values = PerHead(steps.W_V, part, run.weights, many, memory.columns, width)
     outputs = []
     for h, table in enumerate(run.given, 1):
-        part = WHOLE.of_head(h) if mixes else WHOLE
+        here = part.of_head(h) if mixes else part
         w_v = values.of(h) if values is not None else None
         bias = (
             values.bias(h)
             if values is not None
-            else run.weights.row(steps.BIASES[steps.W_V], WHOLE, memory.columns)
+            else run.weights.row(steps.BIASES[steps.W_V], part, memory.columns)
         )
-        a = _given_for(run, table, words, memory.rows, part if many > 1 else WHOLE)
-        outputs.append(given_attention(a, memory, w_v, bias, attending=how, part=part))
+        key = run.weights.sentence, h
+        if key not in run.given_weights:  # all layers share them
+            its_part = WHOLE.of_head(h) if many > 1 else WHOLE
+            run.given_weights[key] = _given_for(run, table, words, memory.rows, its_part)
+        a = run.given_weights[key]
+        outputs.append(given_attention(a, memory, w_v, bias, attending=how, part=here))
     if not mixes:
         return outputs[0]
-    if steps.W_O.symbol not in run.weights and not generated:
-        return concat(*outputs).as_step(steps.JOINED_OUTPUT)
-    together = concat(*outputs).as_step(steps.CONCAT)
-    w_o = run.weights.matrix(steps.W_O, WHOLE, together.columns, len(memory.columns))
-    b_o = run.weights.row(steps.BIASES[steps.W_O], WHOLE, w_o.columns)
-    return projected(together, w_o, b_o, steps.MIXED_OUTPUT)
+    if mixer not in run.weights and not generated:
+        return concat(*outputs).as_step(steps.JOINED_OUTPUT, part)
+    together = concat(*outputs).as_step(steps.CONCAT, part)
+    w_o = run.weights.matrix(steps.W_O, part, together.columns, len(memory.columns))
+    b_o = run.weights.row(steps.BIASES[steps.W_O], part, w_o.columns)
+    return projected(together, w_o, b_o, result, part)
 
 
 def _given_for(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from attn_xl.errors import InputError
@@ -34,6 +35,7 @@ from . import recipes, steps
 from .attention import Attending, Dropout, Weights, dropped, projected
 from .multi_head import multi_head_attention
 from .parts import ALL, Live, enter
+from .sentence_attention import with_given
 from .softmax import softmax
 
 if TYPE_CHECKING:
@@ -65,6 +67,7 @@ class Architecture:
         crossing: the same for attention to the encoder's output, which has no positions in its scores;
             `attending` if None.
         causal: the same as `attending`, with later words hidden.
+        given: `with_given` of a run that has attention weights for an encoder.
         dropout: sets some numbers of each sublayer's output to 0, before the skip connection.
         live: the layers and heads that become formulas.
         after_layer: called with the result of each of these layers but the last.
@@ -90,6 +93,7 @@ class Architecture:
     attending: Attending | None = None
     crossing: Attending | None = None
     causal: Attending | None = None
+    given: Callable[..., Matrix] | None = None
     dropout: Dropout | None = None
     live: Live = ALL
     after_layer: Callable[[Matrix, Part], object] | None = None
@@ -273,6 +277,8 @@ def encoder_layer(x: Matrix, a: Architecture, part: Part) -> Matrix:
     """(n, d) to (n, d): self-attention, then feed-forward. Source: Vaswani et al. (2017), 3.1."""
 
     def attend(y: Matrix) -> Matrix:
+        if a.given is not None:
+            return a.given(y, y.rows, a.attending, part, steps.ATTENTION)
         return attention(y, y, a, a.attending, part)
 
     x = _sublayer(x, attend, a, part, 1)
@@ -443,6 +449,7 @@ def architecture_of(run: Run) -> Architecture:
         attending=run.attending(
             causal=s.causal and s.body is Model.encoder, switchable=s.body is Model.encoder
         ),
+        given=partial(with_given, run) if run.given else None,
         crossing=run.scoring.attending(causal=False) if cross else None,
         causal=run.attending(causal=True, switchable=True),
     )

@@ -117,7 +117,8 @@ def _changes(tables: Tables, settings: Settings) -> Iterator[Change]:
             many += [{**change, name: most} for change in many]
     # Of models that use the same weights, those come first that need no others.
     for model in (settings.model, Model.norm, Model.feed_forward, *Model):
-        if model is Model.similarity:
+        given = replace(settings, model=model).why_idle("attention") if settings.attention else ""
+        if model is Model.similarity or given:
             continue
         other: Change = {} if model is settings.model else {"model": model}
         if model in _WITH_MEMORY:

@@ -510,7 +510,7 @@ def _at(place: Place, block: tuple[int, int, int, int]) -> float | None:
 
 
 def _given(step: str) -> bool:
-    return step == "Input" or weight_label(step) is not None
+    return step in ("Input", "A") or weight_label(step) is not None
 
 
 def _given_table(

@@ -286,7 +286,14 @@ def words_of(
         return "columns", f"the corner says {corner!r}"
     if corner.startswith(("word", "token")):
         return "rows", f"the corner says {corner!r}"
-    shapes = [(name, weight.shape) for name, weight in weights if _OF_WORDS.fullmatch(name)]
+    weights = [*weights]
+    for one in (one for name, one in weights if name == "A"):
+        labelled = all((*one.labelled, rows, columns))
+        sides = (one.rows, one.columns) if labelled else one.shape
+        down, across = (table.rows, table.columns) if labelled else table.shape
+        if across in sides and down not in sides:
+            return "columns", "the attention weights have its columns"
+    shapes = [(name, one.shape) for name, one in weights if _OF_WORDS.fullmatch(name)]
     from_right = all(shape[0] == table.shape[1] for _, shape in shapes)
     from_left = all(shape[1] == table.shape[0] for _, shape in shapes)
     certain = len(shapes) > 1 or not rows  # one matrix beside labelled words may be the wrong way round

@@ -79,7 +79,20 @@ def test_what_does_not_fit_is_refused(make: Make) -> None:
     with pytest.raises(CallError, match="there is no table 'B'"):
         output(make(GIVEN), attention="B")
     with pytest.raises(CallError, match="belongs to --model attention"):
-        output(make(GIVEN), model="encoder")
+        output(make(GIVEN), model="decoder-only")
+
+
+def test_all_layers_of_an_encoder_take_them(make: Make) -> None:
+    w_1, w_2 = W_V, W_V.T
+    path = make({**GIVEN, "W_1": w_1.tolist(), "W_2": w_2.tolist()})
+    settings = Settings(model="encoder", attention="A", layers=2, norm="none")
+    graph = attend(read_tables(path), settings)["s"]
+    x = X
+    for _ in range(2):
+        x = x + A @ x
+        x = x + np.maximum(0, x @ w_1) @ w_2
+    np.testing.assert_allclose([*graph.values()][-1].values, x)
+    assert "Enc1.Scores" not in graph
 
 
 @pytest.mark.parametrize("controls", [True, False])

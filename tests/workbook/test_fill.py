@@ -1837,6 +1837,62 @@ def test_numbers_that_are_texts_are_named(tmp_path: Path) -> None:
         fill_file(saved(made, tmp_path / "own.xlsx"), {})
 
 
+@pytest.mark.parametrize("across", [False, True])
+@pytest.mark.parametrize("looks", ["at each other", "at others", "without labels"])
+def test_attention_weights_may_be_given(looks: str, across: bool, tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active, across=across, labels=looks != "without labels")
+    words = DESK[:2] if looks == "at others" else PETS
+    a = np.random.default_rng(3).integers(0, 2, (len(words), 5)) * 1.0
+    values = "V" if looks != "without labels" else "X"
+    sheet.block(2, 2, "Attention weights", words, PETS, a)
+    sheet.block(12, 2, values, PETS, DIMS, X)
+    sheet.block(22, 2, "Output", words, DIMS)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    ((_, frame, _),) = book.filling.frames
+    _, shown = values_in(read_drawn(out).sheets[0], frame.place, frame.turned)
+    np.testing.assert_allclose(shown, a @ X, rtol=1e-12)
+    assert not book.attention
+    assert not book.filling.steps
+
+
+@pytest.mark.parametrize("given", [True, False])
+@pytest.mark.parametrize("between", ["nothing", "Residual", "Mean"])
+def test_layers_without_a_norm_or_a_skip_connection(given: bool, between: str, tmp_path: Path) -> None:
+    """The Transformer of "AI by Hand": attention, then a network, and nothing between them."""
+    made, rng = openpyxl.Workbook(), np.random.default_rng(3)
+    sheet, hidden = AuthorSheet(made.active), ("h1", "h2")
+    a = rng.integers(0, 2, (5, 5)) * 1.0 if given else naive_attention(X, X, X)[0]
+    w_1, b_1, w_2 = (rng.integers(-5, 6, shape) / 10 for shape in ((3, 2), (1, 2), (2, 3)))
+    sheet.block(2, 2, "Input", PETS, DIMS, X)
+    sheet.block(12, 2, "Attention weights", PETS, PETS, a if given else None)
+    sheet.block(22, 2, "Z", PETS, DIMS)
+    for row, (title, values) in enumerate((("W1", w_1), ("b1", b_1), ("W2", w_2))):
+        labels = (DIMS, hidden)[:: 1 if title != "W2" else -1]
+        sheet.block(2 + 8 * row, 10, title, labels[0][: len(values)], labels[1], values)
+    if not given:
+        for n, kind in enumerate("QK"):
+            sheet.block(2, 20 + 6 * n, f"W_{kind}", DIMS, DIMS, np.eye(3))
+        sheet.block(2, 32, "W_V", DIMS, DIMS, np.eye(3))
+    z = a @ X
+    if between != "nothing":
+        sheet.block(32, 2, "X + Z", PETS, DIMS)
+        z = z + X
+    if between == "Mean":
+        sheet.block(42, 2, "Mean", PETS, ("m",))
+        sheet.block(42, 10, "LayerNorm", PETS, DIMS)
+        mean = z.mean(1, keepdims=True)
+        z = (z - mean) / np.sqrt(z.var(1, keepdims=True) + 1e-5)
+    sheet.block(52, 2, "ReLU", PETS, hidden)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    shown = {}
+    for _, frame, _ in book.filling.frames:
+        _, shown[frame.step] = values_in(read_drawn(out).sheets[0], frame.place, frame.turned)
+    np.testing.assert_allclose(shown["Enc1.Activated"], np.maximum(0, z @ w_1 + b_1), rtol=1e-12)
+    if between == "Mean":
+        np.testing.assert_allclose(shown["Enc1.Norm_1.Mean"], mean, rtol=1e-12, atol=1e-12)
+
+
 def test_weights_on_sheets_of_their_names(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     sheet, weights = AuthorSheet(made.active), np.random.default_rng(4).integers(0, 9, (3, 3, 2)) / 10

@@ -141,16 +141,19 @@ def fill_file(
         on_sheet |= tables.settings
 
     unused: dict[str, tuple[Table, UnusedWeights]] = {}
+    by_weights: dict[str, Any] = {}
 
     def compute(tables: Tables, implied: Mapping[str, Any]) -> Graph:
-        told = {**heads_of(tables.weights), **implied, **on_sheet}
+        told = {**heads_of(tables.weights), **by_weights, **implied, **on_sheet}
         settings = Settings.resolve(dict(options), told, where)
         try:
             return _first(attend(tables, settings))
         except UnusedWeights as error:
             if error.change and not (options.get("model") or names_model(on_sheet)):
                 with suppress(InputError):  # the weights tell the model
-                    return _first(attend(tables, replace(settings, **error.change)))
+                    made = attend(tables, replace(settings, **error.change))
+                    by_weights.update(error.change)
+                    return _first(made)
             if not error.names:
                 raise
             unused.update({name: (tables.weights[name], error) for name in error.names})

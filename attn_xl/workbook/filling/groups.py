@@ -76,8 +76,17 @@ ACROSS = (steps.SCORES.symbol, steps.SCALED.symbol, steps.MASKED.symbol, steps.S
 PROJECTIONS = {
     steps.QUERIES.symbol: "W_Q", steps.KEYS.symbol: "W_K", steps.VALUES.symbol: "W_V",
 }  # fmt: skip
-SCORED = {steps.SCORES.symbol: "W_Q", steps.SCALED.symbol: "W_Q", steps.VALUES.symbol: "W_V"}
+OF_NETWORK = steps.HIDDEN.symbol, steps.ACTIVATED.symbol, steps.FEED_FORWARD.symbol
+"""Steps of a feed-forward network."""
+A = steps.GIVEN_ATTENTION.symbol
+SCORED = {
+    steps.SCORES.symbol: "W_Q", steps.SCALED.symbol: "W_Q", A: "W_Q", steps.VALUES.symbol: "W_V",
+}  # fmt: skip
 """Steps that may be given without an input, and the weights that give them for one-hot words."""
+OF_SOFTMAX = {
+    *PROJECTIONS, *PROJECTIONS.values(), *SCORED, steps.MASK.symbol, steps.MASKED.symbol,
+} - {steps.VALUES.symbol, "W_V"}  # fmt: skip
+"""What attention weights are computed from; without any of it, typed ones are given."""
 MOST_ASKED = 12
 """Words of a sentence, each with a list of steps of its own."""
 ENOUGH_FOR_A_COPY = 3
@@ -128,6 +137,7 @@ def assigned(
     pages = {sheet.name: Page(sheet) for sheet in drawn.sheets}
     titles = [*tags, *names_of(drawn), *sheets_named(drawn, pages, called)]
     titles += [title for sheet in drawn.sheets for title in titles_of(sheet, called)]
+    titles = _with_given_attention(drawn, pages, titles)
     given: dict[Title, tuple[Frame, Table]] = {}
     untitled: list[tuple[Frame, Table]] = []
     for sheet in drawn.sheets:
@@ -165,7 +175,8 @@ def assigned(
         group.frames = [*group.known]
         made.groups.append(group)
     for group in projected:
-        group.weights |= {frame.step: (frame, table) for frame, table in weights.values()}
+        others = {frame.step: (frame, table) for frame, table in weights.values()}
+        group.weights = {**others, **group.weights}
     made.groups += projected
     made.groups = _looking_at_each_other(made.groups, pages, titles)
     for tag in tags:
@@ -189,7 +200,7 @@ def assigned(
     for step in made.missing & IMPLIES.keys():
         if step != steps.COSINE.symbol or shown.isdisjoint((steps.SOFTMAX.symbol, steps.OUTPUT.symbol)):
             made.implied |= IMPLIES[step]
-    made.implied |= _heads_named(titles, made.groups)
+    made.implied |= _heads_named(titles, made.groups) | _left_out(titles, made.graphs)
     if made.implied:  # a step's name is enough
         made.left, made.done = [], set()
         for group in made.groups:
@@ -207,6 +218,25 @@ def assigned(
         if exponentials := plain_exponentials(group):
             made.graphs[n] = _computed(drawn, group, compute, {**made.implied, **exponentials})
     return made
+
+
+def _with_given_attention(
+    drawn: DrawnBook, pages: Mapping[str, Page], titles: Sequence[Title]
+) -> list[Title]:
+    """The titles; those of attention weights name given ones, if all of these are typed and nothing
+    that they are computed from has a title."""
+    named = {replace(one, step=A): one for one in titles if one.step == steps.SOFTMAX.symbol}
+    if any(re.sub(r"_\d+$", "", one.step) in OF_SOFTMAX for one in titles):
+        return [*titles]
+    typed: set[Title] = set()
+    for sheet in drawn.sheets:
+        own = [title for title in named if title.sheet == sheet.name]
+        for title, (frame, _) in tables_given(sheet, pages[sheet.name], own, str(drawn.path)).items():
+            if sheet.formulas.keys().isdisjoint(frame.place.cells()):
+                typed.add(title)
+    if typed != named.keys():
+        return [*titles]
+    return [one for one in titles if one not in named.values()] + [*named]
 
 
 def _projected(
@@ -227,7 +257,7 @@ def _projected(
         for title, (frame, table) in sorted(there.items(), key=lambda one: (one[0].row, one[0].column)):
             if sheet.formulas.keys().isdisjoint(frame.place.cells()):
                 given[frame.step].append((named[title], frame, table))
-    if len(given) == 2 and not given["W_V"]:
+    if len(given) == 2 and not given["W_V"] and not any(one.step == A for one in named.values()):
         del given["W_V"]
     used = {title for some in given.values() for title, _, _ in some}
     if not given["W_Q"] or len({len(some) for some in given.values()}) > 1:
@@ -247,7 +277,8 @@ def _with_given(
     """A sentence of words that have a 1 of their own, with weights that project these to given queries,
     keys and values, or to given scores and values; of scores alone, their softmax."""
     title, frame, table = found["W_Q" if "W_K" in found else [*found][-1]]
-    words, why = direction(pages[title.sheet], table, {}, titles, asked)
+    weights = {A: found["W_Q"][2]} if len(found) == 2 else {}
+    words, why = direction(pages[title.sheet], table, weights, titles, asked)
     group = Group(title.sheet, replace(frame, step=steps.INPUT.symbol), table, words, why)
     for step, (title, frame, table) in found.items():
         turned = (words == "columns") != title.turned
@@ -258,6 +289,14 @@ def _with_given(
     if len(found) == 1:
         group.input, group.table = replace(scores, step=steps.INPUT.symbol), q
         group.weights, group.frames, group.settings = {}, [], {"model": "softmax"}
+        return group
+    if found["W_Q"][0].step == A:
+        group.frames, (values, v) = [], group.weights.pop("W_V")
+        group.weights = {A: (scores, replace(q, name=A))}
+        group.input, group.table = replace(values, step=steps.INPUT.symbol), v
+        if q.rows != v.rows:
+            group.weights[steps.MEMORY.symbol] = values, replace(v, name=values.where)
+            group.input, group.table = replace(scores, step=steps.INPUT.symbol), one_hot(q, group.name)
         return group
     if len(found) == 2:
         keys = replace(one_hot(group.weights["W_V"][1], "W_K"), columns=q.columns)
@@ -434,6 +473,8 @@ def _computed(drawn: DrawnBook, group: Group, compute: Compute, implied: Mapping
         implied = {**implied, "memory": memory.name}
     if steps.W_P.symbol in weights:
         implied = {**implied, "positions": "learned"}
+    if A in weights:
+        implied = {**implied, "attention": A}
     graph = compute(Tables(drawn.path, sentences, weights), {**implied, **group.settings})
     names = {name.casefold(): name for name in graph}
     group.weights = {names.get(name.casefold(), name): own for name, own in group.weights.items()}
@@ -906,6 +947,18 @@ def _heads_named(titles: Iterable[Title], groups: Sequence[Group]) -> dict[str, 
     return {"heads": heads} if fits else {}
 
 
+def _left_out(titles: Iterable[Title], graphs: Sequence[Graph]) -> dict[str, Any]:
+    """The settings for layers of which titles name the attention and the network, but no norm between
+    them, or neither a skip connection nor a norm."""
+    named = {re.sub(r"^.*\.|_\d+$", "", title.step) for title in titles}
+    sublayers = (ACROSS[-1], A, *JOINED[steps.OUTPUT.symbol], steps.OUTPUT.symbol), OF_NETWORK
+    layered = any(_in_layers(graph, steps.SKIP.symbol) for graph in graphs)
+    norms = {steps.NORM.symbol, steps.GAMMA.symbol, steps.BETA.symbol}
+    if not layered or norms & named or any(named.isdisjoint(one) for one in sublayers):
+        return {}
+    return {"norm": "none"} | ({} if steps.SKIP.symbol in named else {"skip": False})
+
+
 def _offers(
     made: Assigned, pages: Mapping[str, Page], titles: Sequence[Title], taken: Sequence[Place]
 ) -> Iterator[Offer]:
@@ -1031,10 +1084,15 @@ def _lists_steps(own: Title, place: Place, titles: Sequence[Title]) -> bool:
 
 def _in_layers(graph: Graph, step: str) -> list[str]:
     """The matrices that a step is called without its layer or, if there is none, without its number: of
-    `Norm`, `Enc1.Norm_1` and `Enc1.Norm_2`."""
+    `Norm`, `Enc1.Norm_1` and `Enc1.Norm_2`; of `Norm.Mean`, `Enc1.Norm_1.Mean` and so on."""
     alone = {name: name.removeprefix(node.part.prefix) for name, node in graph.items()}
     same = [name for name, own in alone.items() if own == step]
-    return same or [name for name, own in alone.items() if re.sub(r"_\d+$", "", own) == step]
+    plain = {name: re.sub(r"_\d+(?=\.|$)", "", own) for name, own in alone.items()}
+    return same or [
+        name
+        for name, own in plain.items()
+        if own == step or (graph[name].helper and own.endswith(f".{step}"))
+    ]
 
 
 def _labels(place: Place, title: Title) -> bool:
