@@ -379,8 +379,11 @@ def step_called(text: str, called: Mapping[str, str]) -> tuple[str, bool] | None
     for spelled in (name, re.sub(r"\s*\([^()]*\)$", "", name)) if name else ():
         if own := called.get(spelled.casefold()):
             return own, False
-    name = re.sub(r"(?<=[a-z])\s(?=\d{1,2}$)", "_", name)
-    layer, number = re.match(r"(?:[A-Za-z]{2,}\d*\.(?=\S))*", name), re.search(r"(?:_\d+)*$", name)
+    name = re.sub(r"(?<=\w[A-Za-z])\s(?=\d{1,2}$)", "_", name)
+    layer, number = (
+        re.match(r"(?:[A-Za-z]{2,}\d*(?:_\d+)*\.(?=\S))*", name),
+        re.search(r"(?:_\d+)*$", name),
+    )
     base = name[layer.end() : number.start()] if layer and number else ""
     if layer and number and base and (layer[0] or number[0]):
         own = called.get(f".{base}".casefold(), "") if layer[0] else ""

@@ -261,6 +261,10 @@ def fits(f: Found, weights: Mapping[str, Found]) -> bool:
 BY_DEFAULT = "the default; no label says otherwise"
 
 
+_LINES = "b_", "gamma", "beta"
+"""How the names of weights begin that are added to a word or multiplied with it."""
+
+
 def words_of(
     table: Table, corner: str, weights: Iterable[tuple[str, Table]], asked: WordsIn | None
 ) -> tuple[WordsIn, str]:
@@ -305,7 +309,9 @@ def words_of(
     if shapes and certain and all(shape[0] == table.shape[0] for _, shape in shapes) and not from_right:
         name, (height, width) = shapes[0]
         return "columns", f"{name} ({height} x {width}) has a row for each of its rows"
-    return "rows", BY_DEFAULT
+    lines = [(name, one.shape) for name, one in weights if name.startswith(_LINES)]
+    tall = next((name for name, shape in lines if shape[0] > shape[1]), "")
+    return ("columns", f"{tall} is a column") if tall else ("rows", BY_DEFAULT)
 
 
 def _all(pattern: re.Pattern[str], labels: Sequence[str]) -> bool:
@@ -321,7 +327,7 @@ def to_turn(name: str, table: Table, dimensions: Sequence[str], words_in: WordsI
         return False
     rows, columns = table.shape
     base = name.rpartition(".")[2]
-    if base.startswith(("b_", "gamma", "beta")):
+    if base.startswith(_LINES):
         return columns == 1 and rows > 1
     if base == "Vocabulary":
         return rows == len(dimensions)

@@ -887,14 +887,7 @@ MODELS: dict[str, tuple[dict[str, tuple[int, int]], list[str], dict[str, Any]]] 
         {"W_Q": (3, 4), "W_K": (3, 4), "W_V": (3, 4), "W_O": (4, 3)}, ["Scores_2", "Output"],
         {"heads": 2},
     ),
-    "a mask": ({}, ["Mask", "Masked", "Softmax", "Output"], {"causal": True}),
     "a mask that is not shown": ({}, ["Softmax"], {"causal": True}),
-    "positions": ({}, ["Positions", "Scores", "Output"], {"positions": "sinusoidal"}),
-    "an encoder": (
-        {**{f"Enc1.W_{kind}": (3, 3) for kind in "QKV12"}, "Enc1.W_O": (3, 3)},
-        ["Enc1.Softmax_1", "Enc1.Norm_1", "Enc1.Norm_2"], {"model": "encoder"},
-    ),
-    "a recurrent network": ({"W_h": (3, 2), "U_h": (2, 2)}, ["Hidden"], {"model": "rnn"}),
     "a sum in place of the softmax": ({}, ["Softmax", "Output"], {"normalize": "sum"}),
     "a temperature": ({}, ["Scores", "Attention"], {"temperature": 2.0}),
 }  # fmt: skip
@@ -928,6 +921,46 @@ def test_whatever_convert_computes_can_be_filled(name: str, tmp_path: Path) -> N
     for _, frame, _ in book.filling.frames:
         _, values = values_in(drawn, frame.place, False)
         np.testing.assert_allclose(values, computation[frame.step].values, rtol=1e-12, atol=1e-15)
+
+
+OF_STEPS = [
+    pytest.param(path, marks=() if path.stem in ("language-model", "sentence-vector") else thorough)
+    for path in sorted(SAMPLES.glob("*.xlsx"))
+    if path.stem not in ("learning", "given-weights", "spread", "masks")  # what they give has no title
+    and path.stem
+    not in ("cross", "decoder", "encoder-decoder", "generate", "translation")  # two inputs
+]
+
+
+@pytest.mark.parametrize("sample", OF_STEPS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("look", ["named", "without layers", pytest.param("across", marks=thorough)])
+def test_every_step_is_filled_by_its_name(sample: Path, look: str, tmp_path: Path) -> None:
+    """As in the workbook of its model, which has matrices of the same shape."""
+    options = {name.replace("-", "_"): v for name, v in attn_xl.read_tables(sample).settings.items()}
+    graph = next(iter(attn_xl.attend(sample).values()))
+    layers = {name.partition(".")[0] for name in graph if re.match("(Enc|Dec)\\d", name)}
+    made = openpyxl.Workbook()
+    sheet, column = AuthorSheet(made.active, across=look == "across"), 2
+    nodes = [one for one in graph.items() if 1 < max(one[1].shape) <= 60 and not one[1].texts]
+    nodes = [one for one in nodes if not re.search("Residual_[12]$", one[0])]  # titles of sums, too
+    for name, node in nodes:
+        given = node.operation is None
+        alone = re.sub("^(Enc|Dec)1.", "", name) if len(layers) == 1 and not given else name
+        title = alone.replace("_", " ") if "." not in alone else alone
+        title = title if look == "without layers" and not given else name
+        sheet.block(2, column, title, node.rows, node.columns, node.values if given else None)
+        column += 3 + max(node.shape)
+    book = fill_file(
+        saved(made, tmp_path / "own.xlsx"), options, words_in="columns" if sheet.across else None
+    )
+    (out := tmp_path / "out.xlsx").write_bytes(book.content)
+    assert not book.filling.left
+    shown = {frame.step: frame for _, frame, _ in book.filling.frames}
+    drawn = read_drawn(out).sheets[0]
+    for name, node in nodes:
+        if node.operation is not None:
+            _, values = values_in(drawn, shown[name].place, shown[name].turned)
+            np.testing.assert_allclose(values, node.values, rtol=1e-9, atol=1e-12, err_msg=name)
 
 
 @alike

@@ -228,13 +228,14 @@ def _compute(
 def _steps() -> Iterator[Step]:
     """The steps whose titles are read as they are spelled here."""
     every = (*steps.OF_MODELS.values(), *steps.OF_LOSSES.values())
-    return (step for step in every if not step.helper and len(step.symbol) > 1)
+    return (step for step in every if len(step.symbol) > 1)
 
 
 def _spelled(step: Step) -> list[str]:
-    """How a title names a step: after the name of its layer, and alone if that means no other step."""
+    """How a title names a step: after the name of its layer or, of a helper, of its step; and alone if
+    that means no other step."""
     alone = step.symbol.casefold()
-    return [f".{alone}"] if step_named(step.symbol) else [f".{alone}", alone]
+    return [f".{alone}"] if step.helper or step_named(step.symbol) else [f".{alone}", alone]
 
 
 def _step(name: str) -> str:

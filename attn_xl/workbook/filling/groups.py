@@ -76,6 +76,8 @@ ACROSS = (steps.SCORES.symbol, steps.SCALED.symbol, steps.MASKED.symbol, steps.S
 PROJECTIONS = {
     steps.QUERIES.symbol: "W_Q", steps.KEYS.symbol: "W_K", steps.VALUES.symbol: "W_V",
 }  # fmt: skip
+OF_HEADS = {*PROJECTIONS, *ACROSS, steps.OUTPUT.symbol}
+"""Steps of which each head has its own."""
 OF_NETWORK = steps.HIDDEN.symbol, steps.ACTIVATED.symbol, steps.FEED_FORWARD.symbol
 """Steps of a feed-forward network."""
 A = steps.GIVEN_ATTENTION.symbol
@@ -821,8 +823,8 @@ def _of_missing_heads(made: Assigned, titles: Sequence[Title]) -> set[Title]:
     for title in titles:
         base, _, number = title.step.rpartition("_")
         numbers.setdefault(base if number.isdecimal() else "", set()).add(number)
-    several = {base for base, found in numbers.items() if base in SPELLINGS and len(found) > 1}
-    if len(made.groups) > 1 or any(f"{base}_1" in made.graphs[0] for base in several):
+    several = {base for base, found in numbers.items() if base in OF_HEADS and len(found) > 1}
+    if len(made.groups) > 1 or any(_in_layers(made.graphs[0], f"{base}_1") for base in several):
         return set()
     joined = {steps.CONCAT.symbol} if several else set()
     return {t for t in titles if t.step.rpartition("_")[0] in several or t.step in joined}
@@ -906,7 +908,8 @@ def _words(pages: Mapping[str, Page], groups: Sequence[Group]) -> set[tuple[str,
 JOINED = {
     steps.OUTPUT.symbol: (steps.CONCAT.symbol, steps.ATTENTION.symbol),
     steps.CONCAT.symbol: (steps.OUTPUT.symbol,),
-    f"{steps.SOFTMAX.symbol}.{steps.SUM.symbol}": (steps.EMBEDDED.symbol,),
+    steps.SOFTMAX.symbol: (steps.ATTENTION.symbol,),
+    f"{steps.SOFTMAX.symbol}.{steps.SUM.symbol}": (steps.EMBEDDED.symbol, steps.SKIP.symbol),
 }
 """What a title of one head names of all of them, and a sum that is none of exponentials."""
 OTHERWISE = {
@@ -940,7 +943,7 @@ def _as_computed(title: Title, graphs: Sequence[Graph], titles: Sequence[Title])
 def _heads_named(titles: Iterable[Title], groups: Sequence[Group]) -> dict[str, Any]:
     """The number of heads that titles count, where W_Q has the columns of all of them; {} if none."""
     named = [title.step.rpartition("_") for title in titles]
-    numbers = {int(n) for base, _, n in named if base in SPELLINGS and n.isdecimal()}
+    numbers = {int(n) for base, _, n in named if base in OF_HEADS and n.isdecimal()}
     heads, given = len(numbers), groups[0].weights.get(steps.W_Q.symbol)
     counted = numbers == {*range(1, heads + 1)} and heads > 1 and len(groups) == 1
     fits = counted and given is not None and len(given[1].columns) % heads == 0
@@ -970,7 +973,7 @@ def _offers(
         near = [n for n in order if away[n] < ELSEWHERE]
         places = _places(made, pages, title, number, near or order, taken)
         offers = [offer for offer in places if not _is_of_another(offer, titles)]
-        offers = [one for one in offers if not _lists_steps(title, one.candidate.place, known)]
+        offers = [one for one in offers if not _lists_steps(one, known, made.graphs[one.group])]
         if near or len(order) == 1:
             yield from offers
         elif offers:
@@ -1013,9 +1016,10 @@ def _places(
     for rank, n in enumerate(groups):
         # What stands among the steps of a head may be of all heads, or the heads side by side.
         base = re.sub(r"_\d+$", "", title.step)
-        tried = (title.step, base, *JOINED.get(base, ()))
-        layered = (one for name in tried for one in _in_layers(made.graphs[n], name))
-        for step in dict.fromkeys((*tried, *layered)):
+        numbered = (f"{one}{title.step[len(base) :]}" for one in JOINED.get(base, ()))
+        tried = (title.step, base, *numbered, *JOINED.get(base, ()))
+        named = (one for name in tried for one in (name, *_in_layers(made.graphs[n], name)))
+        for step in dict.fromkeys(named):
             node = made.graphs[n].get(step)
             if node is None or node.scalar:
                 continue
@@ -1063,9 +1067,14 @@ def _is_of_another(offer: Offer, titles: Sequence[Title]) -> bool:
     return (not one.agrees and any(over)) or any(beside(own, t, *box(place)[:2]) for t in others)
 
 
-def _lists_steps(own: Title, place: Place, titles: Sequence[Title]) -> bool:
-    """Whether the columns or the rows of a place are those of several steps, which titles head."""
+def _lists_steps(offer: Offer, titles: Sequence[Title], graph: Graph) -> bool:
+    """Whether the columns or the rows of a place are those of several steps, which titles head; its
+    labels (`maximum`, `sentence`) head none."""
+    own, place, node = offer.title, offer.candidate.place, graph[offer.step]
+    labels = {*node.rows, *node.columns} if offer.candidate.agrees else set[str]()
     others = [t for t in titles if t.place is None and t is not own and t.sheet == place.sheet]
+    others = [t for t in others if t.step != steps.INPUT.symbol or not _labels(place, t)]
+    others = [t for t in others if t.text not in labels]
     over = [t for t in others if place.column <= t.column <= place.last_column and t.row < place.row]
     beside = [
         t for t in others if t.column == place.column - 1 and place.row <= t.row <= place.last_row
@@ -1086,13 +1095,14 @@ def _in_layers(graph: Graph, step: str) -> list[str]:
     """The matrices that a step is called without its layer or, if there is none, without its number: of
     `Norm`, `Enc1.Norm_1` and `Enc1.Norm_2`; of `Norm.Mean`, `Enc1.Norm_1.Mean` and so on."""
     alone = {name: name.removeprefix(node.part.prefix) for name, node in graph.items()}
-    same = [name for name, own in alone.items() if own == step]
     plain = {name: re.sub(r"_\d+(?=\.|$)", "", own) for name, own in alone.items()}
-    return same or [
-        name
-        for name, own in plain.items()
-        if own == step or (graph[name].helper and own.endswith(f".{step}"))
-    ]
+    ends = f".{step}" if "." in step else ""  # of a helper: its part has no layer
+
+    def means(name: str, own: str) -> bool:
+        return own == step or bool(ends and graph[name].helper and own.endswith(ends))
+
+    found = ([name for name, own in names.items() if means(name, own)] for names in (alone, plain))
+    return next(filter(None, found), [])
 
 
 def _labels(place: Place, title: Title) -> bool:
