@@ -309,6 +309,8 @@ class Group:
 
 OF_ROWS = ("Softmax.Sum", "Softmax.Maximum")
 """Steps that may stand in a column behind the one that they sum up."""
+MEMORIES = "Memory", "Source"
+"""What a sentence is called that another one looks at."""
 AXES = ("query", "queries"), ("key", "keys")
 CORNERS = ("word", "words", "token", "tokens")
 """What stands in the corner of an input, and is the name of a step in a language model, too."""
@@ -513,7 +515,7 @@ def _at(place: Place, block: tuple[int, int, int, int]) -> float | None:
 
 
 def _given(step: str) -> bool:
-    return step in ("Input", "A") or weight_label(step) is not None
+    return step in ("Input", "A", *MEMORIES) or weight_label(step) is not None
 
 
 def _given_table(

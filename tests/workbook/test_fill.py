@@ -923,12 +923,11 @@ def test_whatever_convert_computes_can_be_filled(name: str, tmp_path: Path) -> N
         np.testing.assert_allclose(values, computation[frame.step].values, rtol=1e-12, atol=1e-15)
 
 
+QUICKLY = "cross", "decoder", "language-model", "sentence-vector"
 OF_STEPS = [
-    pytest.param(path, marks=() if path.stem in ("language-model", "sentence-vector") else thorough)
+    pytest.param(path, marks=() if path.stem in QUICKLY else thorough)
     for path in sorted(SAMPLES.glob("*.xlsx"))
-    if path.stem not in ("learning", "given-weights", "spread", "masks")  # what they give has no title
-    and path.stem
-    not in ("cross", "decoder", "encoder-decoder", "generate", "translation")  # two inputs
+    if path.stem not in ("learning", "given-weights", "spread", "masks", "generate")
 ]
 
 
@@ -937,6 +936,7 @@ OF_STEPS = [
 def test_every_step_is_filled_by_its_name(sample: Path, look: str, tmp_path: Path) -> None:
     """As in the workbook of its model, which has matrices of the same shape."""
     options = {name.replace("-", "_"): v for name, v in attn_xl.read_tables(sample).settings.items()}
+    options.pop("memory", None)  # its title tells
     graph = next(iter(attn_xl.attend(sample).values()))
     layers = {name.partition(".")[0] for name in graph if re.match("(Enc|Dec)\\d", name)}
     made = openpyxl.Workbook()
@@ -1415,6 +1415,19 @@ def test_titles_tell_the_number_of_heads_and_the_model(tmp_path: Path) -> None:
     AuthorSheet(made.active).block(22, 2, "Attention weights", PETS, PETS)
     book, _ = filled(saved(made, tmp_path / "own.xlsx"))
     assert [frame.step for _, frame, _ in book.filling.frames] == ["Scores", "Softmax"]
+
+
+@pytest.mark.parametrize("title", ["Encoder output", "Memory", "Encoder hidden states"])
+def test_a_title_says_that_one_sentence_looks_at_another(title: str, tmp_path: Path) -> None:
+    made, y = openpyxl.Workbook(), np.arange(9).reshape(3, 3) / 4
+    sheet = AuthorSheet(made.active, labels=False)
+    sheet.block(2, 2, title, PETS, DIMS, X)
+    sheet.block(2, 12, "Decoder states", "abc", DIMS, y)
+    sheet.block(12, 2, "Output", "abc", DIMS)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    ((_, frame, _),) = book.filling.frames
+    _, values = values_in(read_drawn(out).sheets[0], frame.place, False)
+    np.testing.assert_allclose(values, naive_attention(y, X, X)[1], rtol=1e-12)
 
 
 @alike

@@ -254,6 +254,8 @@ class Sentence:
         self.waits = 0
         self._give(self.graph[steps.INPUT.symbol], group.input)
         for name, (frame, _) in group.weights.items():
+            source = name == steps.MEMORY.symbol and steps.SOURCE.symbol in graph  # a translation's
+            name = steps.SOURCE.symbol if source else name
             if name in graph:
                 self._give(graph[name], frame)
         for frame in group.frames:

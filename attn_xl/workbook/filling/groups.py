@@ -23,6 +23,7 @@ from attn_xl.tables.frames import (
     ARROWS,
     ELSEWHERE,
     ENOUGH,
+    MEMORIES,
     Candidate,
     Frame,
     Group,
@@ -149,6 +150,7 @@ def assigned(
         found = tables_given(sheet, page, own, file)
         given |= found
         untitled += untitled_tables(sheet, page, own, found, file)
+    given = _with_memory(given)
     inputs = [(frame, table) for frame, table in given.values() if frame.step == steps.INPUT.symbol]
     weighted = any(frame.step.startswith("W_") for frame, _ in given.values())
     typed, projected = set[Title](), list[Group]()
@@ -239,6 +241,23 @@ def _with_given_attention(
     if typed != named.keys():
         return [*titles]
     return [one for one in titles if one not in named.values()] + [*named]
+
+
+def _with_memory(
+    given: Mapping[Title, tuple[Frame, Table]],
+) -> dict[Title, tuple[Frame, Table]]:
+    """The given tables; of two inputs, one titled as an encoder's output is what the other looks at."""
+    inputs = [title for title, (frame, _) in given.items() if frame.step == steps.INPUT.symbol]
+    encoded = [title for title in inputs if _ENCODED.search(title.text)]
+    found = {t for t, (frame, _) in given.items() if frame.step in MEMORIES}
+    found |= {*encoded} if len(inputs) - len(encoded) == len(encoded) == 1 else set()
+    return {
+        title: (replace(frame, step=steps.MEMORY.symbol) if title in found else frame, table)
+        for title, (frame, table) in given.items()
+    }
+
+
+_ENCODED = re.compile(r"encoder\s+(?:outputs?|(?:hidden\s+)?states?|vectors?)", re.IGNORECASE)
 
 
 def _projected(
@@ -723,10 +742,12 @@ def _group(
     several = sum(one.sheet == place.sheet for one in inputs) > 1
     name = f"{place.sheet} {place.range.partition(':')[0]}" if several else place.sheet
     group = Group(name, replace(frame, turned=turned), read, words, why)
+    seen = oriented(own.get(steps.MEMORY.symbol, (frame, table))[1], steps.INPUT.symbol, words, ())[0]
     for step, (where, one) in own.items():
-        fit, flipped = oriented(one, step, words, read.columns)
+        dims = seen.columns if step in ("W_K", "W_V") else read.columns
+        fit, flipped = oriented(one, step, words, dims)
         if step.startswith("W_") and not one.labelled[0] and step in ("W_Q", "W_K", "W_V"):
-            fit = replace(fit, rows=read.columns) if len(fit.rows) == len(read.columns) else fit
+            fit = replace(fit, rows=dims) if len(fit.rows) == len(dims) else fit
         group.weights[step] = replace(where, turned=flipped), replace(fit, name=step)
     return group
 
@@ -1094,14 +1115,15 @@ def _lists_steps(offer: Offer, titles: Sequence[Title], graph: Graph) -> bool:
 def _in_layers(graph: Graph, step: str) -> list[str]:
     """The matrices that a step is called without its layer or, if there is none, without its number: of
     `Norm`, `Enc1.Norm_1` and `Enc1.Norm_2`; of `Norm.Mean`, `Enc1.Norm_1.Mean` and so on."""
-    alone = {name: name.removeprefix(node.part.prefix) for name, node in graph.items()}
-    plain = {name: re.sub(r"_\d+(?=\.|$)", "", own) for name, own in alone.items()}
-    ends = f".{step}" if "." in step else ""  # of a helper: its part has no layer
+    prefixes = {name: "" if "." in step else node.part.prefix for name, node in graph.items()}
+    names = {name: f".{name.removeprefix(prefix)}" for name, prefix in prefixes.items()}
+    plain = {name: re.sub(r"_\d+(?=\.|$)", "", one) for name, one in names.items()}
+    alone = "." not in step  # the part of a helper has no layer
 
-    def means(name: str, own: str) -> bool:
-        return own == step or bool(ends and graph[name].helper and own.endswith(ends))
+    def means(own: str) -> bool:
+        return own == f".{step}" if alone else own.endswith(f".{step}")
 
-    found = ([name for name, own in names.items() if means(name, own)] for names in (alone, plain))
+    found = ([name for name, own in some.items() if means(own)] for some in (names, plain))
     return next(filter(None, found), [])
 
 
