@@ -1900,6 +1900,8 @@ def test_attention_weights_may_be_given(looks: str, across: bool, tmp_path: Path
     np.testing.assert_allclose(shown, a @ X, rtol=1e-12)
     assert not book.attention
     assert not book.filling.steps
+    with pytest.raises(InputError, match=r"attention weights of|looks at the words of"):
+        fill_file(tmp_path / "own.xlsx", {}, tables=attn_xl.read_tables(SAMPLES / "mouse.xlsx"))
 
 
 @pytest.mark.parametrize("given", [True, False])

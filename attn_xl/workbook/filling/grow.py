@@ -126,11 +126,15 @@ def grown(
                 f"{drawn.path}: no input is given, which other words could replace. "
                 "Type their numbers into the sheet, then fill it."
             )
-        if seen := group.weights.get(steps.MEMORY.symbol):
-            raise InputError(
-                f"{drawn.path}: {group.input.where} looks at the words of {seen[0].where}, which other "
-                "words cannot replace. Type them into the sheet, then fill it."
-            )
+        for name, has in (
+            (steps.MEMORY.symbol, "looks at the words of"),
+            (steps.GIVEN_ATTENTION.symbol, "has the attention weights of"),
+        ):
+            if seen := group.weights.get(name):
+                raise InputError(
+                    f"{drawn.path}: {group.input.where} {has} {seen[0].where}, which other words "
+                    "cannot replace. Type them into the sheet, then fill it."
+                )
     while len(old.groups) < len(sentences):
         room = len(old.groups)
         drawn = read_drawn(drawn.path, _with_one_more(drawn, old, names))
