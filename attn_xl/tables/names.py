@@ -166,8 +166,8 @@ OF_LAYERS = {
     "Norm.Mean": "mean means average rowmean",
     "Norm.Variance": "variance variances rowvariance",
     "FeedForward": "feedforward feedforwardnetwork ffn mlp",
-    "Hidden": "hiddenlayer hiddenstate hiddenstates feedforwardhidden feedforwardhiddenlayer ffnhidden "
-    "mlphidden ht",
+    "Hidden": "hidden hiddenlayer hiddenstate hiddenstates feedforwardhidden feedforwardhiddenlayer "
+    "ffnhidden mlphidden ht",
     "Activated": "relu gelu activation",
     "InputGate": "inputgate i_t",
     "Forget": "forgetgate ft",
@@ -333,7 +333,7 @@ def step_named(text: str) -> tuple[str, bool] | None:
         head = _HEAD.search(_SPOKEN_HEAD.sub("head", part))
         base = part[: head.start()] if head else part
         found = _step(base)
-        if found == ("Hidden", False) and _APPLIED.search(part):
+        if found == ("Hidden", False) and _APPLIED.search(plain):
             return "Activated", False
         aside = "" if equals else (re.findall(r"\((.*)\)$", base) or [""])[0]
         formula = _step(re.sub(r"(?<=[A-Za-z])_?\d+", "", after.strip() or aside)) if found else None

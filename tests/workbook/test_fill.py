@@ -1424,8 +1424,10 @@ def test_a_title_says_that_one_sentence_looks_at_another(title: str, tmp_path: P
     sheet.block(2, 2, title, PETS, DIMS, X)
     sheet.block(2, 12, "Decoder states", "abc", DIMS, y)
     sheet.block(12, 2, "Output", "abc", DIMS)
+    sheet.block(12, 12, "Self-attention output", "abc", DIMS)  # of a decoder
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
     ((_, frame, _),) = book.filling.frames
+    assert "'Self-attention output' names Output, which has another place" in book.attention[0]
     _, values = values_in(read_drawn(out).sheets[0], frame.place, False)
     np.testing.assert_allclose(values, naive_attention(y, X, X)[1], rtol=1e-12)
 
@@ -1478,7 +1480,7 @@ TITLES = {
     "| Step two: compute the scores | Part B: Scores | 2.1 Scores",
     "Masked": "Scores after masking",
     "FeedForward": "Feed forward output | FFN OUTPUT | ReLU(X W1 + b1) W2 + b2",
-    "Activated": "Feed forward hidden layer (ReLU) | ReLU(X·W_1)",
+    "Activated": "Feed forward hidden layer (ReLU) | Hidden = ReLU(X W1) | ReLU(X·W_1)",
     "Hidden": "X W1 + b1",
     "Update": "Update gate z_t",
     "Candidate": "Candidate cell state c\u0303_t",
@@ -1931,6 +1933,8 @@ def test_layers_without_a_norm_or_a_skip_connection(given: bool, between: str, t
         sheet.block(42, 10, "LayerNorm", PETS, DIMS)
         mean = z.mean(1, keepdims=True)
         z = (z - mean) / np.sqrt(z.var(1, keepdims=True) + 1e-5)
+    else:
+        sheet.block(52, 10, "Sum of the row", PETS, ("sum",))  # no skip connection
     sheet.block(52, 2, "ReLU", PETS, hidden)
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
     shown = {}

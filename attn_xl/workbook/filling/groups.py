@@ -974,11 +974,12 @@ def _heads_named(titles: Iterable[Title], groups: Sequence[Group]) -> dict[str, 
 def _left_out(titles: Iterable[Title], graphs: Sequence[Graph]) -> dict[str, Any]:
     """The settings for layers of which titles name the attention and the network, but no norm between
     them, or neither a skip connection nor a norm."""
-    named = {re.sub(r"^.*\.|_\d+$", "", title.step) for title in titles}
+    named = {re.sub(r"^(?:Enc|Dec)\d+\.|_\d+(?=\.|$)", "", title.step) for title in titles}
     sublayers = (ACROSS[-1], A, *JOINED[steps.OUTPUT.symbol], steps.OUTPUT.symbol), OF_NETWORK
     layered = any(_in_layers(graph, steps.SKIP.symbol) for graph in graphs)
-    norms = {steps.NORM.symbol, steps.GAMMA.symbol, steps.BETA.symbol}
-    if not layered or norms & named or any(named.isdisjoint(one) for one in sublayers):
+    norms = steps.NORM.symbol, steps.GAMMA.symbol, steps.BETA.symbol
+    normed = any(one.startswith(norms) for one in named)
+    if not layered or normed or any(named.isdisjoint(one) for one in sublayers):
         return {}
     return {"norm": "none"} | ({} if steps.SKIP.symbol in named else {"skip": False})
 
@@ -1035,6 +1036,10 @@ def _places(
 ) -> Iterator[Offer]:
     """The places near a title for its matrix in each of some sentences, the nearest sentence first."""
     for rank, n in enumerate(groups):
+        crosses = steps.MEMORY.symbol in made.groups[n].weights
+        crosses &= not any(".Self." in name for name in made.graphs[n])  # of a decoder
+        if crosses and _SELF.search(title.text):
+            continue
         # What stands among the steps of a head may be of all heads, or the heads side by side.
         base = re.sub(r"_\d+$", "", title.step)
         numbered = (f"{one}{title.step[len(base) :]}" for one in JOINED.get(base, ()))
@@ -1057,6 +1062,9 @@ def _places(
                 if one.score >= ENOUGH or (natural and not rank and one.score >= 0):
                     rated = one.score + (4 if one.agrees else 0) - 3 * rank + _is_beside(one, title)
                     yield Offer((-rated, one.away, number), title, n, one, step)
+
+
+_SELF = re.compile(r"\bself\b", re.IGNORECASE)
 
 
 def _is_beside(one: Candidate, title: Title) -> bool:
