@@ -253,7 +253,8 @@ class Scoring:
     def _masks_for(
         self, rows: Sequence[str], columns: Sequence[str], part: Part, causal: bool | Matrix
     ) -> list[Matrix]:
-        """The user's mask for these words, and the mask that hides later words and padding."""
+        """The user's mask for these words, and, unless it hides them already, the mask that hides
+        later words and padding."""
         place = part.every_layer
         padding = self.padding(columns)
         masks = []
@@ -264,11 +265,13 @@ class Scoring:
         if causal is not False or padding or window is not None:
             key = (place, tuple(rows), tuple(columns), causal)
             if key not in self._masks:
-                step = steps.COMPUTED_MASK if self._own else steps.MASK
+                step = steps.COMPUTED_MASK if own else steps.MASK
                 self._masks[key] = attention_mask(
                     rows, columns, step, place, causal=causal, padding=padding, window=window
                 )
-            masks.append(self._masks[key])
+            hidden = self._masks[key].values <= HIDES
+            if not masks or isinstance(causal, Matrix) or (masks[0].values[hidden] > HIDES).any():
+                masks.append(self._masks[key])
         if masks and self._settings.normalize is Normalize.sum:
             raise InputError(
                 "a mask hides words such as padding, but --normalize sum does not work with a mask: "

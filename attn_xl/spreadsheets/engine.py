@@ -17,20 +17,27 @@ Value = float | str | bool
 MOST_READ = 1_000_000
 """Cells that the formulas may read; more would take seconds."""
 OF_RANGES = {*re.findall(r"\S+", """
-    AND AVERAGE AVERAGEIF COLUMNS CONCAT CORREL COUNT COUNTA COUNTBLANK COUNTIF DEVSQ GEOMEAN HLOOKUP
-    INDEX LARGE MATCH MAX MEDIAN MIN MMULT OR PRODUCT RANK RANK.AVG RANK.EQ ROWS SMALL STDEV STDEV.P
-    STDEV.S STDEVP SUM SUMIF SUMPRODUCT SUMSQ SUMX2MY2 SUMX2PY2 SUMXMY2 TEXTJOIN VAR VAR.P VAR.S VARP
-    VLOOKUP
+    AND AVEDEV AVERAGE AVERAGEIF AVERAGEIFS COLUMNS CONCAT CORREL COUNT COUNTA COUNTBLANK COUNTIF
+    COUNTIFS DEVSQ GEOMEAN HARMEAN HLOOKUP INDEX LARGE MATCH MAX MAXIFS MEDIAN MIN MINIFS MMULT OR
+    PEARSON PRODUCT RANK RANK.AVG RANK.EQ ROWS SMALL STDEV STDEV.P STDEV.S STDEVP SUM SUMIF SUMIFS
+    SUMPRODUCT SUMSQ SUMX2MY2 SUMX2PY2 SUMXMY2 TEXTJOIN VAR VAR.P VAR.S VARP VLOOKUP XOR
 """)}  # fmt: skip
 """Functions that take a range whole. Others take the cell of it in their own row or column, unless they
 stand in an array formula; the engine takes all cells."""
 OF_VALUES = {*re.findall(r"\S+", """
-    ABS ACOS ASIN ATAN CEILING CHAR CONCATENATE COS DEGREES EXP FLOOR IF IFERROR IFNA INT ISNUMBER LEFT
-    LEN LN LOG LOG10 LOWER MID MOD NOT PI POWER RADIANS RIGHT ROUND ROUNDDOWN ROUNDUP SIGN SIN SQRT TAN
-    TANH TRIM TRUNC UPPER
+    ABS ACOS ASIN ATAN ATAN2 CEILING CHAR CHOOSE COLUMN CONCATENATE COS COSH DEGREES ERF EVEN EXACT
+    EXP FACT FLOOR IF IFERROR IFNA IFS INT ISBLANK ISNUMBER LEFT LEN LN LOG LOG10 LOWER MID MOD
+    MROUND N NORM.S.DIST NORMSDIST NOT ODD PI POWER QUOTIENT RADIANS RIGHT ROUND ROUNDDOWN ROUNDUP
+    ROW SIGN SIN SINH SQRT SUBSTITUTE SWITCH TAN TANH TRIM TRUNC UPPER VALUE
 """)}  # fmt: skip
-
-
+_NORMAL = "0.5+0.5*SIGN(z_)*CHISQ.DIST(z_*z_,1,TRUE)"
+REWRITTEN = {
+    "ERF": ("LET(z_,", ",", ",SIGN(z_)*CHISQ.DIST(2*z_*z_,1,TRUE))"),
+    "NORMSDIST": ("LET(z_,", ",", f",{_NORMAL})"),
+    "NORM.S.DIST": ("LET(z_,", ",k_,", f",IF(k_,{_NORMAL},PHI(z_)))"),
+}
+"""Functions that the engine has to eleven digits only, and what gives sixteen: the start, what stands
+between two arguments, and the end."""
 OF_NUMBERS = {*re.findall(r"\S+", """
     ABS ACOS ASIN ATAN COS DEGREES EXP INT LN LOG10 RADIANS SIGN SIN SQRT TAN TANH
 """)}  # fmt: skip
@@ -128,8 +135,11 @@ def _understood(
             within.append(token.value[:-1].upper().replace("_XLFN.", ""))
             if token.type not in ("FUNC", "PAREN") or within[-1] not in {"", *OF_RANGES, *OF_VALUES}:
                 raise _NotKnown(token.value)
+            token.value = REWRITTEN.get(within[-1], (token.value,))[0]
         elif token.subtype == "CLOSE":
-            within.pop()
+            token.value = REWRITTEN.get(within.pop(), (token.value,))[-1]
+        elif token.subtype == "ARG" and within[-1] in REWRITTEN:
+            token.value = REWRITTEN[within[-1]][1]
         elif token.type == "OPERAND" and token.subtype == "RANGE":
             area = parse_area(names.get(token.value.casefold(), token.value))
             sheet = sheets.get((area[0] or host).casefold()) if area else None

@@ -112,10 +112,11 @@ Box = tuple[int, int, int, int]
 
 
 class Page:
-    """The cells of a sheet, counted: texts, arrows, numbers, framed ones, sums of those beside them."""
+    """The cells of a sheet, counted: texts, arrows, numbers, framed ones, sums of those beside them;
+    `called` maps an author's own names to steps."""
 
-    def __init__(self, sheet: DrawnSheet) -> None:
-        self.sheet = sheet
+    def __init__(self, sheet: DrawnSheet, called: Mapping[str, str] | None = None) -> None:
+        self.sheet, self.called = sheet, called or {}
         self.rows, self.columns = sheet.looks.framed.shape
         kinds = np.zeros((5, self.rows + 1, self.columns + 1), np.int32)
         self.numbers: set[tuple[int, int]] = set()
@@ -432,7 +433,7 @@ def _below_title(cells: Page, title: Title, up: Iterable[int], across: Iterable[
     near = [(title.row - n, title.column + m) for n, m in product(up, across)]
     near = [cell for cell in near if not _counts(cells.sheet, *cell)]
     texts = (str(cells.sheet.values.get(cell, "")) for cell in near)
-    return any(step_named(text) and not spoken_of(text) for text in texts)
+    return any(step_called(text, cells.called) and not spoken_of(text) for text in texts)
 
 
 def tables_given(

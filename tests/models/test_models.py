@@ -323,6 +323,16 @@ def test_a_mask_of_ones_own(make: Make, write: Make) -> None:
     assert openpyxl.load_workbook(write(source))["Mask"]["C5"].value == -1e9
 
 
+@pytest.mark.parametrize(("last", "computed"), [(-1e9, False), (0, True)])
+def test_a_mask_of_ones_own_that_hides_later_words_is_the_only_one(
+    make: Make, last: float, computed: bool
+) -> None:
+    source = make({"s": table(normal(3, 2)), "Mask": [[0, -1e9, -1e9], [0, 0, last], [-1e9, 0, 0]]})
+    graph = attend(read_tables(source), Settings(causal=True))["s"]
+    assert ("ComputedMask" in graph) is computed
+    assert (graph["Softmax"].values == 0).sum() == 4
+
+
 def test_positions_are_the_papers(make: Make) -> None:
     source = make({"s": table(normal(4, 5))})
     graph = attend(read_tables(source), Settings(positions=Positions.sinusoidal))["s"]

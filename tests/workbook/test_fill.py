@@ -9,6 +9,7 @@ import re
 import sys
 import zipfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ from openpyxl.worksheet.formula import ArrayFormula
 import attn_xl
 from attn_xl.cli.main import main
 from attn_xl.errors import CallError, InputError
-from attn_xl.spreadsheets.addresses import Place, at_row, quoted
+from attn_xl.spreadsheets.addresses import Place, address, at_row, quoted
 from attn_xl.spreadsheets.drawn import read_drawn
 from attn_xl.tables.frames import step_called, values_in
 from attn_xl.tables.labels import Table
@@ -934,7 +935,8 @@ OF_STEPS = [
 @pytest.mark.parametrize("sample", OF_STEPS, ids=lambda path: path.stem)
 @pytest.mark.parametrize("look", ["named", "without layers", pytest.param("across", marks=thorough)])
 def test_every_step_is_filled_by_its_name(sample: Path, look: str, tmp_path: Path) -> None:
-    """As in the workbook of its model, which has matrices of the same shape."""
+    """As in the workbook of its model, which has matrices of the same shape; also once half of the
+    frames are empty again."""
     options = {name.replace("-", "_"): v for name, v in attn_xl.read_tables(sample).settings.items()}
     options.pop("memory", None)  # its title tells
     graph = next(iter(attn_xl.attend(sample).values()))
@@ -951,15 +953,29 @@ def test_every_step_is_filled_by_its_name(sample: Path, look: str, tmp_path: Pat
         sheet.block(2, column, title, node.rows, node.columns, node.values if given else None)
         column += 3 + max(node.shape)
     asked = "columns" if sheet.across and sample.stem == "softmax" else None  # nothing else tells
-    book = fill_file(saved(made, tmp_path / "own.xlsx"), options, words_in=asked)
-    (out := tmp_path / "out.xlsx").write_bytes(book.content)
-    assert not book.filling.left
-    shown = {frame.step: frame for _, frame, _ in book.filling.frames}
-    drawn = read_drawn(out).sheets[0]
-    for name, node in nodes:
-        if node.operation is not None:
-            _, values = values_in(drawn, shown[name].place, shown[name].turned)
-            np.testing.assert_allclose(values, node.values, rtol=1e-9, atol=1e-12, err_msg=name)
+    own = saved(made, tmp_path / "own.xlsx")
+    for _ in ("filled", "half of it emptied, and filled again"):
+        book = fill_file(own, options, words_in=asked)
+        (out := tmp_path / "out.xlsx").write_bytes(book.content)
+        assert not book.attention
+        shown = {frame.step: frame for _, frame, _ in book.filling.frames}
+        drawn = read_drawn(out).sheets[0]
+        for name, node in nodes:
+            if node.operation is not None and not (name.endswith("Mask") and name not in shown):
+                _, values = values_in(drawn, shown[name].place, shown[name].turned)
+                np.testing.assert_allclose(values, node.values, rtol=1e-9, atol=1e-12, err_msg=name)
+        emptied = {address(*c) for one in [*shown.values()][::2] for c in one.place.cells()}
+        own = with_part(out, "xl/worksheets/sheet1.xml", partial(without_content, cells=emptied))
+
+
+def without_content(xml: bytes, cells: set[str]) -> bytes:
+    def empty(found: re.Match[bytes]) -> bytes:
+        style = re.search(rb' s="\d+"', found[0])
+        return found[0] if found[1].decode() not in cells else b'<c r="%b"%b/>' % (
+            found[1], style[0] if style else b""
+        )  # fmt: skip
+
+    return re.sub(rb'<c r="([A-Z]+\d+)"[^>]*?(?:/>|>.*?</c>)', empty, xml)
 
 
 @alike

@@ -137,7 +137,7 @@ def assigned(
     file = str(drawn.path)
     called = {**called_in(drawn), **called}
     tags = [tag for sheet in drawn.sheets for tag in tags_of(sheet, file, called)]
-    pages = {sheet.name: Page(sheet) for sheet in drawn.sheets}
+    pages = {sheet.name: Page(sheet, called) for sheet in drawn.sheets}
     titles = [*tags, *names_of(drawn), *sheets_named(drawn, pages, called)]
     titles += [title for sheet in drawn.sheets for title in titles_of(sheet, called)]
     titles = _with_given_attention(drawn, pages, titles)

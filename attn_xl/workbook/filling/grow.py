@@ -272,7 +272,7 @@ def _hold_places(drawn: DrawnBook, called: Mapping[str, str], tables: Tables) ->
     for sheet in drawn.sheets:
         kept = dict(sheet.values)
         tags = list(tags_of(sheet, str(drawn.path), own))
-        cells = Page(sheet)
+        cells = Page(sheet, own)
         titles = of_sheet(cells, [*titles_of(sheet, own)], own)
         given = [frame for frame, _ in tables_given(sheet, cells, titles, "").values()]
         for frame in given if steps.MASK.symbol not in tables.weights else ():
