@@ -425,11 +425,11 @@ def is_label(cells: Page, title: Title, row: int, column: int, rows: int, column
     if left and above and (title.row, title.column) == (row - up, column - aside):  # the corner
         return _below_title(cells, title, (1, 2), (0, 1))
     beside = title.column == column - aside and row <= title.row < row + rows
-    return bool(left) and beside and rows > 1
+    return bool(left) and beside and (rows > 1 or _below_title(cells, title, (0, 1), (-1,)))
 
 
 def _below_title(cells: Page, title: Title, up: Iterable[int], across: Iterable[int]) -> bool:
-    """Whether a text that names a step stands in some cells above a title."""
+    """Whether a text that names a step stands in some cells above or left of a title."""
     near = [(title.row - n, title.column + m) for n, m in product(up, across)]
     near = [cell for cell in near if not _counts(cells.sheet, *cell)]
     texts = (str(cells.sheet.values.get(cell, "")) for cell in near)
@@ -892,6 +892,7 @@ def untitled_tables(
 
 
 def _over(title: Title, block: tuple[int, int, int, int]) -> bool:
-    """Whether a title stands just above a block, over its first columns."""
+    """Whether a title stands just above a block, over its first columns, or left of its labels."""
     row, column, _, _ = block
-    return 0 < row - title.row <= 2 and column - 1 <= title.column <= column
+    above = 0 < row - title.row <= 2 and column - 1 <= title.column <= column
+    return above or (0 <= row - title.row <= 1 and 1 <= column - title.last_column <= 2)

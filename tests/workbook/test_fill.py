@@ -933,7 +933,10 @@ OF_STEPS = [
 
 
 @pytest.mark.parametrize("sample", OF_STEPS, ids=lambda path: path.stem)
-@pytest.mark.parametrize("look", ["named", "without layers", pytest.param("across", marks=thorough)])
+@pytest.mark.parametrize(
+    "look",
+    ["named", "without layers", *(pytest.param(one, marks=thorough) for one in ("across", "left"))],
+)
 def test_every_step_is_filled_by_its_name(sample: Path, look: str, tmp_path: Path) -> None:
     """As in the workbook of its model, which has matrices of the same shape; also once half of the
     frames are empty again."""
@@ -950,11 +953,16 @@ def test_every_step_is_filled_by_its_name(sample: Path, look: str, tmp_path: Pat
         alone = re.sub("^(Enc|Dec)1.", "", name) if len(layers) == 1 and not given else name
         title = alone.replace("_", " ") if "." not in alone else alone
         title = title if look == "without layers" and not given else name
-        sheet.block(2, column, title, node.rows, node.columns, node.values if given else None)
-        column += 3 + max(node.shape)
+        above = "" if look == "left" else title
+        row, left = sheet.block(
+            2, column, above, node.rows, node.columns, node.values if given else None
+        )
+        if not above:
+            made.active.cell(row, left - 2, title)
+        column += 4 + max(node.shape)
     asked = "columns" if sheet.across and sample.stem == "softmax" else None  # nothing else tells
     own = saved(made, tmp_path / "own.xlsx")
-    for _ in ("filled", "half of it emptied, and filled again"):
+    for _ in ("filled", "half of it emptied, and filled again")[: 1 + (look in ("named", "across"))]:
         book = fill_file(own, options, words_in=asked)
         (out := tmp_path / "out.xlsx").write_bytes(book.content)
         assert not book.attention
