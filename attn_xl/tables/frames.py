@@ -420,12 +420,27 @@ def beside(own: Title, other: Title, row: int, column: int) -> bool:
 def is_label(cells: Page, title: Title, row: int, column: int, rows: int, columns: int) -> bool:
     """Whether a text is one of the labels of a rectangle: a word that is spelled like a step."""
     (left, aside), (above, up) = labels_of(cells, Place("", row, column, rows, columns))
-    if above and title.row == row - up and column <= title.column < column + columns:
-        return columns > 1 or _below_title(cells, title, (1,), (-1, 0))
-    if left and above and (title.row, title.column) == (row - up, column - aside):  # the corner
-        return _below_title(cells, title, (1, 2), (0, 1))
-    beside = title.column == column - aside and row <= title.row < row + rows
-    return bool(left) and beside and (rows > 1 or _below_title(cells, title, (0, 1), (-1,)))
+    over = bool(above) and title.row == row - up and column <= title.column < column + columns
+    beside = bool(left) and title.column == column - aside and row <= title.row < row + rows
+    if over or beside:
+        if (columns if over else rows) > 1:
+            return True
+        around = product(range(row - 4, row + 1), range(column - 3, column + columns + 2))
+        if left and above and any(_is_short_for(cells, title, cell) for cell in around):
+            return True
+        if beside:
+            return _below_title(cells, title, (0, 1), (-1,))
+        left_of = bool(left) and _below_title(cells, title, (0, -1), (-aside - 1,))
+        return left_of or _below_title(cells, title, (1,), (-1, 0))
+    corner = left and above and (title.row, title.column) == (row - up, column - aside)
+    return bool(corner) and _below_title(cells, title, (1, 2), (0, 1))
+
+
+def _is_short_for(cells: Page, label: Title, cell: tuple[int, int]) -> bool:
+    """Whether another cell has the full name of what a label names: `Enc1.gamma_1` for `gamma`."""
+    step, _ = step_called(str(cells.sheet.values.get(cell, "")), cells.called) or ("", False)
+    last = step.rpartition(".")[2]
+    return cell != (label.row, label.column) and label.step in (last, re.sub(r"_\d+$", "", last))
 
 
 def _below_title(cells: Page, title: Title, up: Iterable[int], across: Iterable[int]) -> bool:
@@ -456,7 +471,11 @@ def tables_given(
                 continue
             alone = title.step == "Input" and not title.place and _is_vector(sheet, cells, block)
             below = block[0] + block[2], block[1], 1, block[3]
-            if title.step == "Mask" and cells.framed(*below) == block[3] and not cells.filled(*below):
+            if (
+                title.step.endswith("Mask")
+                and cells.framed(*below) == block[3]
+                and not cells.filled(*below)
+            ):
                 continue  # it is begun
             beyond = block[0], title.last_column + 1, block[2], WIDEST
             last = _given(title.step) and not cells.filled(*beyond)
@@ -605,7 +624,8 @@ def direction(
     if why != BY_DEFAULT:
         return found, why
     place = Place(table.sheet, table.row, table.column, *table.shape)
-    near = [title for title in titles if title.step in ("Scores", "Scaled", "Softmax", "Output")]
+    known = "Scores", "Scaled", "Softmax", "Softmax.Maximum", "Softmax.Sum", "Output"
+    near = [title for title in titles if title.step in known]
     told = {*map(spoken_of, cells.where)}
     named = [any(text.casefold() in told for text in side) for side in (table.rows, table.columns)]
     rows, columns = (
@@ -628,10 +648,12 @@ def _fit(
     words, dims = (table.columns, table.rows) if across else (table.rows, table.columns)
     score = 0.0
     for title in titles:
-        wide = [words, dims] if title.step == "Softmax" else [dims if title.step == "Output" else words]
+        wide = [dims] if title.step == "Output" else [words, dims][: 1 + (title.step == "Softmax")]
+        vector = "." in title.step  # it tells the direction also if all others are square
+        wide = [words[:1]] if vector else wide
         forms = (Shape(rows, one) for rows in (words, words[:1])[: 1 + alone] for one in wide)
         found = (candidates(cells, title, form, across, [taken])[:1] for form in forms)
-        score += max((one[0].score for one in found if one), default=0.0)
+        score += (1 + vector) * max((one[0].score for one in found if one), default=0.0)
     return score
 
 

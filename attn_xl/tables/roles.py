@@ -290,12 +290,22 @@ def words_of(
         return "columns", f"the corner says {corner!r}"
     if corner.startswith(("word", "token")):
         return "rows", f"the corner says {corner!r}"
+    down, across = (
+        [t for t in labels if labels.count(t) > 1] for labels in (table.rows, table.columns)
+    )
+    if rows and columns and bool(down) != bool(across):
+        side: WordsIn = "rows" if down else "columns"
+        return side, f"two {side} are labelled {[*down, *across][0]!r}, as words may be"
     weights = [*weights]
+    for name, one in weights:
+        both = all((*one.labelled, rows, columns)) and one.columns == table.rows
+        if both and _OF_WORDS.fullmatch(name) and one.rows != table.columns:
+            return "columns", f"the columns of {name} are labelled as its rows"
     for one in (one for name, one in weights if name == "A"):
         labelled = all((*one.labelled, rows, columns))
         sides = (one.rows, one.columns) if labelled else one.shape
-        down, across = (table.rows, table.columns) if labelled else table.shape
-        if across in sides and down not in sides:
+        height, width = (table.rows, table.columns) if labelled else table.shape
+        if width in sides and height not in sides:
             return "columns", "the attention weights have its columns"
     shapes = [(name, one.shape) for name, one in weights if _OF_WORDS.fullmatch(name)]
     from_right = all(shape[0] == table.shape[1] for _, shape in shapes)

@@ -976,6 +976,42 @@ def test_every_step_is_filled_by_its_name(sample: Path, look: str, tmp_path: Pat
         own = with_part(out, "xl/worksheets/sheet1.xml", partial(without_content, cells=emptied))
 
 
+@pytest.mark.parametrize(
+    ("words", "frame"),
+    [
+        ("the cat the", []),  # a word may stand there twice
+        ("le chat dort", [["W_V", "a", "b", "c"], ["v1", 1, 0, 2], ["v2", 0, 1, 1]]),
+        ("le chat dort", [["Maximum"]]),
+    ],
+)
+def test_words_in_columns_are_told_by(words: str, frame: list[list[Any]], tmp_path: Path) -> None:
+    made, own = openpyxl.Workbook(), words.split()
+    sheet = AuthorSheet(made.active, across=True, labels=False)
+    sheet.block(2, 2, "Scores", own, own)
+    AuthorSheet(made.active, across=True).block(2, 8, "Input", own, ("a", "b", "c"), X[:3])
+    for row, line in enumerate(frame, 10):
+        for column, text in enumerate(line, 2):
+            made.active.cell(row, column, text)
+    if frame == [["Maximum"]]:
+        sheet.block(10, 2, "Maximum", own, ["maximum"])
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    assert {group.words_in for group, _, _ in book.filling.frames} == {"columns"}
+
+
+def test_labels_of_weights_are_none_of_a_sentence(tmp_path: Path) -> None:
+    """Of two sentences beside each other, with weights far above both."""
+    made, sheet = openpyxl.Workbook(), None
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Enc1.gamma_1", ["gamma"], ["a", "b", "c"], np.ones((1, 3)))
+    for column, words in ((2, PETS), (12, PETS[::-1])):
+        sheet.block(108, column, "Input", words, ["a", "b", "c"], X)
+        sheet.block(118, column, "Enc1.Norm_1", words, ["a", "b", "c"])
+    options = {"model": "encoder", "random_weights": 1}
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"), options=options)
+    assert not book.attention
+    assert len(book.filling.frames) == 2
+
+
 def without_content(xml: bytes, cells: set[str]) -> bytes:
     def empty(found: re.Match[bytes]) -> bytes:
         style = re.search(rb' s="\d+"', found[0])

@@ -141,16 +141,25 @@ def test_a_filled_sheet_is_a_template_whose_sheet_of_steps_is_written_anew(tmp_p
     assert not {*PETS} & {*labels}
 
 
-def test_a_mask_that_was_filled_in_grows(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("titles", "options"),
+    [
+        (("Mask", "Softmax"), {}),
+        (("Enc.Mask", "Enc1.Softmax_1"), {"model": "encoder", "causal": True, "random_weights": 1}),
+    ],
+)
+def test_a_mask_that_was_filled_in_grows(
+    titles: tuple[str, str], options: dict[str, Any], tmp_path: Path
+) -> None:
     made = openpyxl.Workbook()
     sheet = AuthorSheet(made.active)
     sheet.block(2, 2, "Input", PETS, DIMS, numbers(PETS))
-    for n, title in enumerate(("Mask", "Softmax")):
+    for n, title in enumerate(titles):
         sheet.block(12 + 10 * n, 2, title, PETS, PETS)
     path = saved(made, tmp_path / "own.xlsx")
-    path.write_bytes(fill_file(path, {}).content)
+    path.write_bytes(fill_file(path, options).content)
     tables = Tables(Path("new.xlsx"), {"s": sentence(WORDS[:7], 4)}, {})
-    book = fill_file(path, {}, tables=tables)
+    book = fill_file(path, options, tables=tables)
     assert (book.filling.count, book.attention) == (2 * 49, [])
 
 

@@ -768,9 +768,11 @@ def _assign(
 ) -> None:
     """Give each title the place near it that has most evidence: first to each matrix one place, then to
     further titles of a matrix a place for a copy."""
-    taken = [frame.place for group in made.groups for frame in (*group.given, *group.frames)]
+    given = [frame.place for group in made.groups for frame in group.given]
+    taken = [*given, *(frame.place for group in made.groups for frame in group.frames)]
     words = _words(pages, made.groups)
     titles = [one for one in titles if one.place or (one.sheet, one.row, one.column) not in words]
+    titles = [one for one in titles if one.place or not any(_labels(place, one) for place in given)]
     titles = [_as_computed(title, made.graphs, titles) for title in titles]
     titles = [
         one for one in titles if one.place or not _heads_sums(made, pages[one.sheet], one, titles)

@@ -275,15 +275,16 @@ def _hold_places(drawn: DrawnBook, called: Mapping[str, str], tables: Tables) ->
         cells = Page(sheet, own)
         titles = of_sheet(cells, [*titles_of(sheet, own)], own)
         given = [frame for frame, _ in tables_given(sheet, cells, titles, "").values()]
-        for frame in given if steps.MASK.symbol not in tables.weights else ():
-            inside = {*frame.place.cells()} if frame.step == steps.MASK.symbol else set()
+        for frame in given:
+            computed = _is_mask(frame.step) and frame.step not in tables.weights
+            inside = {*frame.place.cells()} if computed else set()
             if inside and inside <= sheet.formulas.keys():  # a mask that was filled in
                 for cell in inside:
                     kept.pop(cell, None)
                     del sheet.formulas[cell]
         filled = {frame.step for frame in given}
         for title in [*tags, *(title for title in titles if title.step not in filled)]:
-            mask = title.step == steps.MASK.symbol and title.step not in tables.weights
+            mask = _is_mask(title.step) and title.step not in tables.weights
             wanted = title.step == steps.INPUT.symbol or weight_label(title.step) is not None
             if mask or not wanted or (title.place is None and _in_labels(cells, title)):
                 continue
@@ -292,6 +293,10 @@ def _hold_places(drawn: DrawnBook, called: Mapping[str, str], tables: Tables) ->
             kept.update((cell, 1.0) for cell in region if cell not in kept)
         sheet.values = kept
     return own
+
+
+def _is_mask(step: str) -> bool:
+    return step.rpartition(".")[2] == steps.MASK.symbol
 
 
 def _in_labels(cells: Page, title: Title) -> bool:
