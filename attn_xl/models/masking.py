@@ -270,7 +270,8 @@ class Scoring:
                     rows, columns, step, place, causal=causal, padding=padding, window=window
                 )
             hidden = self._masks[key].values <= HIDES
-            if not masks or isinstance(causal, Matrix) or (masks[0].values[hidden] > HIDES).any():
+            live = isinstance(causal, Matrix) or window is not None  # a cell changes what it hides
+            if not masks or live or (masks[0].values[hidden] > HIDES).any():
                 masks.append(self._masks[key])
         if masks and self._settings.normalize is Normalize.sum:
             raise InputError(

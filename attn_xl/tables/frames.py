@@ -428,10 +428,11 @@ def is_label(cells: Page, title: Title, row: int, column: int, rows: int, column
         around = product(range(row - 4, row + 1), range(column - 3, column + columns + 2))
         if left and above and any(_is_short_for(cells, title, cell) for cell in around):
             return True
-        if beside:
-            return _below_title(cells, title, (0, 1), (-1,))
-        left_of = bool(left) and _below_title(cells, title, (0, -1), (-aside - 1,))
-        return left_of or _below_title(cells, title, (1,), (-1, 0))
+        sentence = bool(left) and title.step == "Input"  # its name, where a title stands further left
+        aside = -1 if beside else -aside - 1
+        if sentence and _below_title(cells, title, (0, -1) if over else (0,), (aside,)):
+            return True
+        return over and _below_title(cells, title, (1,), (-1, 0))
     corner = left and above and (title.row, title.column) == (row - up, column - aside)
     return bool(corner) and _below_title(cells, title, (1, 2), (0, 1))
 

@@ -19,6 +19,8 @@ WordsIn = Literal["rows", "columns"]
 
 _OF_WORDS = re.compile(r"(?:\w+\.)*W_(?:[QKV1Ghifgrzn]|before|here|after)(?:_\d+)?")
 """Weights that multiply the words: projections, a first layer, the gates of a recurrence."""
+_SPECIAL = re.compile(r"[<\[]/?(?:pad|cls|sep|mask|unk|bos|eos|s)[>\]]", re.IGNORECASE)
+"""A token that is no word: `<PAD>`, `[CLS]`."""
 _DIMENSION = re.compile(
     r"(?:d|dim|dims|dimension|feature|feat|component|comp)[ _.-]?\d+", re.IGNORECASE
 )
@@ -290,12 +292,9 @@ def words_of(
         return "columns", f"the corner says {corner!r}"
     if corner.startswith(("word", "token")):
         return "rows", f"the corner says {corner!r}"
-    down, across = (
-        [t for t in labels if labels.count(t) > 1] for labels in (table.rows, table.columns)
-    )
-    if rows and columns and bool(down) != bool(across):
-        side: WordsIn = "rows" if down else "columns"
-        return side, f"two {side} are labelled {[*down, *across][0]!r}, as words may be"
+    special = next(filter(_SPECIAL.fullmatch, table.columns), "")
+    if special and not any(map(_SPECIAL.fullmatch, table.rows)):
+        return "columns", f"{special} labels a column"
     weights = [*weights]
     for name, one in weights:
         both = all((*one.labelled, rows, columns)) and one.columns == table.rows
