@@ -23,7 +23,8 @@ _COMPACT = re.compile(r"([wb])([qkvo12])(?:head|h)?((?:[1-9]\d*)?)|([wb])([1-9]\
 _SPOKEN = re.compile(
     r"(?:the )?(?:(?P<what>query|queries|key|keys|value|values|output|[qkvo])s? ?"
     r"(?P<kind>weights?|weight matrix|projection|projection matrix|projection weights|bias|biases)"
-    r"|(?P<kind2>weights?|weight matrix|projection|linear(?: layer)?|bias|biases|w|b) "
+    r"|(?P<kind2>weights?|weight matrix|projection|linear(?: layer)?|bias|biases|w|b"
+    r"|w(?=query|key|value)) ?"
     r"(?:of |for )?(?:the )?(?P<what2>query|queries|keys?|values?|output|[qkvo]))"
     r"(?: ?(?:of |for )?head)? ?(?P<head>\d*)"
 )
@@ -134,14 +135,14 @@ SPELLINGS = {
     "Scores": "scores score s attentionscores attentionscore similarityscores similarities similarity "
     "dotproducts dotproduct dotproductsimilarity innerproducts innerproduct matmul1 eij "
     "affinity affinities affinityscores alignmentscores energy energies compatibility "
-    "unnormalizedattention unnormalizedweights",
+    "compatibilityscores unnormalizedattention unnormalizedweights unnormalizedscores",
     "Scaled": "scaled scale scaling ss",
     "Masked": "masked maskedscores maskedattentionscores",
-    "Mask": "mask attentionmask causalmask",
+    "Mask": "mask attentionmask causalmask lookaheadmask paddingmask",
     "Softmax": "softmax attention attentionweights attentionweight attentionmatrix "
     "attentionweightmatrix attentionprobabilities weights weight a softmaxweights normalizedweights "
     "normalizedscores normalizedattention normalizedattentionscores attentionpattern attentionmap "
-    "attentiondistribution softmaxoutput softmaxscores alpha α αij aij",
+    "attentiondistribution attentionfilter softmaxoutput softmaxscores alpha α αij aij",
     "Softmax.Maximum": "maximum max rowmaximum rowmax maxima",
     "Softmax.Exponentials": "exponentials exponential exp exponents exponentiated exponentiatedscores "
     "expscores",
@@ -179,6 +180,8 @@ OF_LAYERS = {
     "Convolved": "convolution convolutions conv featuremap featuremaps",
     "MaxPool": "maxpooling maxpooled",
     "New": "candidatestate candidatehiddenstate newstate candidateactivation",
+    "Probabilities": "outputprobabilities nextwordprobabilities nexttokenprobabilities "
+    "wordprobabilities tokenprobabilities vocabularyprobabilities",
     "Magnitude": "length lengths norms vectorlength vectorlengths magnitudes ‖x‖ |x|",
 }
 """Those of the steps of a layer, of a recurrent network and of similarity."""
@@ -247,7 +250,7 @@ _ACROSS = re.compile(
     re.IGNORECASE,
 )
 _HEAD = re.compile(
-    r"[\s,(_|]*head\s*[_#]?(\d+)\)?$|(?<!\b[bBwW])_(\d+)$|(?<!^[a-z])\s?(?<!\b[bBwW])(?<![\d.])(\d{1,2})$"
+    r"[\s,(_|]*head\s*[_#]?(\d+)\)?$|(?<!\b[bBwW])_(\d+)$|(?<!^[a-z])\s?(?<!\b[bBwW])(?<![\d.√])(\d{1,2})$"
 )
 _SPOKEN_HEAD = re.compile(r"head", re.IGNORECASE)
 _DECORATED = re.compile(
@@ -299,6 +302,7 @@ def undecorated(text: str) -> str:
 def _marked(text: str) -> str:
     """A title with the signs of transposes and products that it leaves out."""
     plain = unicodedata.normalize("NFKC", text.replace("ᵀ", "^T"))
+    plain = re.sub(r"^transposed?(?: of)?(?: the)? (\w+)$", r"\1^T", plain, flags=re.IGNORECASE)
     return _UNSIGNED.sub("*", _TRANSPOSED.sub("^t", plain))
 
 
