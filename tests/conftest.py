@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import zipfile
@@ -43,10 +44,8 @@ def by_libreoffice(test: Any) -> Any:
 
 
 written: list[Path] = []
-"""Workbooks for LibreOffice to recalculate at the end, all in one start: each has a kind of
-formula that none before has. (IronCalc recalculates every workbook; LibreOffice is slower.)"""
-seen: set[str] = set()
-"""The kinds of formulas in `written`."""
+"""Workbooks for LibreOffice to recalculate at the end, all in one start: each has a kind of formula
+that none before has, in any process. (IronCalc recalculates every workbook; LibreOffice is slower.)"""
 _FORMULA = re.compile(r"<f(?= |>)([^>]*>[^<]*)")
 _OPERAND = re.compile(
     r"""(?:'[^']*'!|\b[\w.]+!)?\$?\b[A-Z]{1,3}\$?[0-9]+\b(?!\()  # a cell
@@ -148,11 +147,19 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def second_opinion(kept: Path, pytestconfig: pytest.Config) -> Callable[[Path], Path]:
-    """Keep a written workbook for LibreOffice if none before has such formulas."""
+    """Keep a written workbook for LibreOffice if none before has such formulas, in any process."""
+    seen = (kept.parent.parent if "PYTEST_XDIST_WORKER" in os.environ else kept.parent) / "kinds"
+    seen.mkdir(exist_ok=True)
+
+    def is_new(kind: str) -> bool:
+        try:
+            (seen / f"{zlib.crc32(kind.encode()):08x}").touch(exist_ok=False)
+        except FileExistsError:
+            return False
+        return True
 
     def keep(path: Path) -> Path:
-        if pytestconfig.getoption("--thorough") and (kinds := kinds_of_formulas(path) - seen):
-            seen.update(kinds)
+        if pytestconfig.getoption("--thorough") and any([*map(is_new, kinds_of_formulas(path))]):
             written.append(Path(shutil.copy(path, kept / f"{len(written):04}.xlsx")))
         return path
 

@@ -128,6 +128,10 @@ class Recomputed:
     expected: dict[Matrix, Numbers]
     shown: dict[Matrix, Numbers]
 
+    def numbers(self, node: Matrix) -> Numbers:
+        """What a matrix shows, or what it holds if it was not computed again."""
+        return self.shown.get(node, node.values)
+
 
 def recompute(results: Iterable[Matrix], entered: Mapping[Matrix, Entered]) -> Recomputed:
     """The numbers of every node that leads to `results` after some cells have changed.

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
+
 from .addresses import Place, parse_area, place_of
 from .formulas import tokens_of
 from .numerals import NumberText
@@ -162,10 +164,21 @@ def _understood(
 
 def _without(reads: Mapping[Key, Sequence[Place]], unknown: set[Key]) -> list[Key]:
     """The formulas that read no unknown cell, nor one that does; `unknown` takes in the others."""
-    left = dict(reads)
+    left, areas = dict(reads), {area for own in reads.values() for area in own}
+    ends: dict[str, list[tuple[int, int]]] = {}
+    for sheet, row, column in unknown | reads.keys():
+        ends.setdefault(sheet, []).append((row, column))
+    marks = {sheet: np.zeros(np.max(cells, axis=0) + 1, bool) for sheet, cells in ends.items()}
+    inside = {
+        area: marks[area.sheet][area.row : area.last_row + 1, area.column : area.last_column + 1]
+        for area in areas
+        if area.sheet in marks
+    }
     while True:
-        cells = [Place(sheet, row, column, 1, 1) for sheet, row, column in unknown]
-        gone = {key for key, own in left.items() if any(a.overlaps(c) for a in own for c in cells)}
+        for sheet, row, column in unknown:
+            marks[sheet][row, column] = True
+        met = {area for area, marked in inside.items() if marked.any()}
+        gone = {key for key, own in left.items() if not met.isdisjoint(own)}
         if not gone:
             return [*left]
         unknown |= gone

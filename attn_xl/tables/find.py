@@ -20,7 +20,7 @@ from attn_xl.spreadsheets.metadata import Area, CellSet
 from attn_xl.text import clean, listed, shortened
 
 from .labels import LabelsOnlyError, described, numbers_in, read_region
-from .names import is_matrix_name, of_head, weight_label, weight_name
+from .names import is_matrix_name, of_head, of_recurrence, weight_label, weight_name
 from .pytorch import is_title_of_parameter, may_be_cut, parameter_of, whole_name
 from .regions import Grid, Region, find_regions
 from .roles import NOT_READ, RESULT, Found, Reading, inputs_like, pick
@@ -524,8 +524,10 @@ def _named(f: Found, book: Book, original: str, plain: str) -> Found:
         if area[0] == original and weight_label(name) and _is_at(area, f):
             why = f"its defined name is {name!r}"
             return replace(f, use="weights", name=weight_label(name) or "", why=why)
+    if "called" not in book.kept:
+        book.kept["called"] = of_recurrence(v for g in book.grids.values() for row in g for v in row)
     for text, at in f.names:
-        name = of_head(weight_label(text) or "", plain)
+        name = of_head(book.kept["called"].get(text.casefold()) or weight_label(text) or "", plain)
         if name:
             return replace(f, use="weights", name=name, why=f"{text!r} is {at}")
         name = parameter_of(text, "" if weight_label(plain) else plain) or ""

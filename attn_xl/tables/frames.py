@@ -852,6 +852,17 @@ def evidence(
     return score, agrees, tuple(dict.fromkeys(signs))
 
 
+def is_beyond_labels(cells: Page, place: Place, title: Title) -> bool:
+    """Whether a place goes on where its labels end: the first of its rows or columns have some."""
+    row, column, rows, columns = box(place)
+    for own, first in zip(labels_of(cells, place), ((row, column - 1), (row - 1, column))):
+        side = (rows, 1) if first[0] == row else (1, columns)
+        some = cells.texts(*first, 1, 1) and cells.texts(*first, *side) < max(side)
+        if some and not own[0] and first != (title.row, title.column):
+            return True
+    return False
+
+
 def box(place: Place) -> tuple[int, int, int, int]:
     return place.row, place.column, place.rows, place.columns
 

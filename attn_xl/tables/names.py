@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
+from typing import Any
 
 _WEIGHT_SHEET = re.compile(
     r"\s*((?:enc|dec|layer)\d*\.)?((?:self|cross|forward|backward|pooler|transform)\.)?"
@@ -40,7 +42,7 @@ _INPUT = re.compile(
     r"|words|vectors)|(?:input|word|token) (?:matrix|data|vector|representations?)"
     r"|embedded (?:words|tokens|sentence)"
     r"|(?:encoder|decoder|source|target) "
-    r"(?:(?:hidden )?(?:(?:in|out)puts?|states?)|embeddings?|words|vectors)"
+    r"(?:(?:hidden )?(?:(?:in|out)puts?|states?)|embeddings?|words|vectors|sentence|tokens)"
 )
 _MATRIX = re.compile(r"[A-Z](?:['′]|[_^]?[A-Za-z0-9]|\^T|ᵀ)?\s*[:=]?")
 
@@ -97,6 +99,14 @@ def _of_gate(text: str) -> str | None:
     if gate is None:
         return None
     return f"{'U' if gate[1] == 'h' else 'W'}_{gate[2] or 'h'}"
+
+
+def of_recurrence(texts: Iterable[Any]) -> dict[str, str]:
+    """The names of the weights of h = tanh(W_x x + W_h h + b), in lower case; {} without W_x and W_h."""
+    names = {text.strip().casefold() for text in texts if isinstance(text, str) and len(text) < 5}
+    weights = {"w_x": "W_h", "wx": "W_h", "w_h": "U_h", "wh": "U_h", "b": "b_h"}
+    found = {name: step for name, step in weights.items() if name in names}
+    return found if {"W_h", "U_h"} <= {*found.values()} else {}
 
 
 def _weight_label(text: str) -> str | None:

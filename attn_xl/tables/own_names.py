@@ -13,7 +13,7 @@ from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet
 from attn_xl.text import clean
 
 from .frames import Page, Title, distance, is_label, step_called, titles_of
-from .names import SPELLINGS, of_table, step_named, weight_label
+from .names import SPELLINGS, of_recurrence, of_table, step_named, weight_label
 from .regions import Grid
 
 WORDS, DIMENSIONS, FORMULA = "words", "dimensions", "formula"
@@ -88,7 +88,7 @@ def called_in(drawn: DrawnBook) -> dict[str, str]:
     Raises:
         InputError: if its right column names no step.
     """
-    found = {}
+    found = of_recurrence(text for sheet in drawn.sheets for text in sheet.values.values())
     for sheet in drawn.sheets:
         for own, step, cells in _called(sheet.values):
             named = step_called(step, {})

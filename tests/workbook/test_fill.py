@@ -1077,6 +1077,7 @@ def test_frames_of_models_without_attention(
             {"X W1": "Hidden", "ReLU": "Activated", "Output": "FeedForward"},
         ),
         ("rnn", {"W_h": (3, 2), "U_h": (2, 2)}, {"Hidden states h_t": "Hidden"}),
+        ("rnn", {"W_h": (3, 2), "U_h": (2, 2), "b_h": (1, 2)}, {"Hidden states": "Hidden"}),
         (
             "lstm",
             {f"{kind}_{gate}": (3 if kind == "W" else 2, 2) for gate in "ifoc" for kind in "WU"},
@@ -1093,6 +1094,7 @@ def test_weights_tell_the_model_and_titles_need_no_layer(
     for n, (name, (rows, columns)) in enumerate(shapes.items()):
         given[name] = rng.integers(-9, 10, (rows, columns)) / 10
         title = re.sub("U_(?=.$)", "W_h", re.sub("W_(?=[ifoc]$)", "W_x", name))  # as in textbooks
+        title = {"W_h": "W_x", "U_h": "W_h", "b_h": "b"}.get(name, title) if "b_h" in shapes else title
         sheet.block(2, 12 + 8 * n, title, "rstu"[:rows], "sabc"[:columns], given[name])
     waves = {"positions": "sinusoidal"} if "X + PE" in frames else {}
     graph = attn_xl.attend(X, words=PETS, dims="a b c", weights=given, model=model, **waves)["Sentence"]
@@ -1101,6 +1103,7 @@ def test_weights_tell_the_model_and_titles_need_no_layer(
         matrix = graph[step]
         sheet.block(14 + 10 * n, 2, title, matrix.rows, matrix.columns)
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert attn_xl.read_tables(tmp_path / "own.xlsx").weights.keys() == given.keys()
     assert not book.attention
     found = [frame for _, frame, _ in book.filling.frames]
     steps = {frame.by.split("'")[1]: frame.step for frame in found}
@@ -1473,12 +1476,14 @@ def test_titles_tell_the_number_of_heads_and_the_model(tmp_path: Path) -> None:
     assert [frame.step for _, frame, _ in book.filling.frames] == ["Scores", "Softmax"]
 
 
-@pytest.mark.parametrize("title", ["Encoder output", "Memory", "Encoder hidden states"])
+@pytest.mark.parametrize(
+    "title", ["Encoder output", "Memory", "Encoder hidden states", "Source (English)"]
+)
 def test_a_title_says_that_one_sentence_looks_at_another(title: str, tmp_path: Path) -> None:
     made, y = openpyxl.Workbook(), np.arange(9).reshape(3, 3) / 4
     sheet = AuthorSheet(made.active, labels=False)
     sheet.block(2, 2, title, PETS, DIMS, X)
-    sheet.block(2, 12, "Decoder states", "abc", DIMS, y)
+    sheet.block(2, 12, "Target" if "Source" in title else "Decoder states", "abc", DIMS, y)
     sheet.block(12, 2, "Output", "abc", DIMS)
     sheet.block(12, 12, "Self-attention output", "abc", DIMS)  # of a decoder
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
@@ -1508,6 +1513,19 @@ def test_labels_say_that_one_sentence_looks_at_another(across: bool, tmp_path: P
         np.testing.assert_allclose(values, expected, rtol=1e-12)
     with pytest.raises(InputError, match="which other words cannot replace"):
         fill_file(tmp_path / "own.xlsx", {}, tables=attn_xl.read_tables({"few": y}))
+
+
+@pytest.mark.parametrize("across", [False, True])
+def test_no_frame_is_filled_beyond_its_words(across: bool, tmp_path: Path) -> None:
+    made, fish = openpyxl.Workbook(), ("le", "chat", "dort")
+    sheet = AuthorSheet(made.active, across=across)
+    sheet.block(2, 2, "Source", PETS, DIMS, X)
+    sheet.block(2, 12, "Target", fish, DIMS, X[:3] / 2)
+    sheet.block(12, 2, "Masked self-attention: scores", fish, fish)
+    sheet.block(12, 12, "Scores", fish, PETS)
+    sheet.block(22, 2, "Output", fish, DIMS)
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (book.filling.count, len(book.attention)) == (15 + 9, 1)
 
 
 def test_columns_labelled_as_dimensions_say_that_words_are_in_rows(tmp_path: Path) -> None:

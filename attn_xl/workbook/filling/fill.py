@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -116,12 +116,18 @@ def settle(filling: Filling) -> bool:
     there were any."""
     found = False
     for sentence in filling.sentences:
+        before = sentence.shown
         if sentence.waits and sentence.read(filling.values):
             found = True
-            _write_group(sentence, filling)
+            same = {
+                node for node in sentence.frames
+                if np.array_equal(before.numbers(node), sentence.shown.numbers(node), True)
+            }  # fmt: skip
+            _write_group(sentence, filling, same)
             for node, frame in sentence.frames_behind():
                 everywhere = np.ones(node.shape, bool)
-                _write(sentence.behind.cells, sentence.formulas(node, frame, everywhere))
+                if node not in same:
+                    _write(sentence.behind.cells, sentence.formulas(node, frame, everywhere))
     return found
 
 
@@ -350,7 +356,7 @@ class Sentence:
                 entered[node] = Entered(known, one.numbers)
         self.shown = recompute(self.graph.values(), entered)
         for node, named in self._named.items():
-            self.shown.shown[named] = self.shown.shown.get(node, node.values)
+            self.shown.shown[named] = self.shown.numbers(node)
         return self.waits < before
 
     @cached_property
@@ -408,7 +414,7 @@ class Sentence:
         """A matrix in cells of its own on the sheet of steps."""
         if not node.name:
             named = replace(node, name=operation_of(node).noun)
-            self.shown.shown[named] = self.shown.shown.get(node, node.values)
+            self.shown.shown[named] = self.shown.numbers(node)
             self._named[node] = named
             node = named
         place = self.behind.place(node)
@@ -454,7 +460,7 @@ class Sentence:
     ) -> Iterator[tuple[int, FilledRun]]:
         """The wanted cells of a matrix in a frame by rows of the sheet, each with its formula and its
         number."""
-        home, numbers = frame.place, self.shown.shown.get(node, node.values)
+        home, numbers = frame.place, self.shown.numbers(node)
         clone: Matrix | None = None
         if frame is not self.frames[node][0]:
             clone = replace(node, operation=Copy(), parents=(node,))
@@ -585,9 +591,9 @@ def _fill_group(sentence: Sentence, filling: Filling) -> None:
     _write_group(sentence, filling)
 
 
-def _write_group(sentence: Sentence, filling: Filling) -> None:
+def _write_group(sentence: Sentence, filling: Filling, but: Collection[Matrix] = ()) -> None:
     for node, frame in sentence.own_frames():
-        if sentence.blanks[frame].any():
+        if node not in but and sentence.blanks[frame].any():
             cells = filling.cells.setdefault(frame.place.sheet, {})
             _write(cells, sentence.formulas(node, frame, sentence.blanks[frame]))
 

@@ -37,6 +37,7 @@ from attn_xl.tables.frames import (
     direction,
     distance,
     evidence,
+    is_beyond_labels,
     labels_of,
     nearest_to,
     of_sheet,
@@ -140,6 +141,10 @@ def assigned(
     pages = {sheet.name: Page(sheet, called) for sheet in drawn.sheets}
     titles = [*tags, *names_of(drawn), *sheets_named(drawn, pages, called)]
     titles += [title for sheet in drawn.sheets for title in titles_of(sheet, called)]
+    named = {title.step for title in titles}
+    if steps.INPUT.symbol not in named and not named.isdisjoint(MEMORIES):
+        looks = steps.TARGET.symbol
+        titles = [replace(t, step=steps.INPUT.symbol) if t.step == looks else t for t in titles]
     titles = _with_given_attention(drawn, pages, titles)
     given: dict[Title, tuple[Frame, Table]] = {}
     untitled: list[tuple[Frame, Table]] = []
@@ -1059,7 +1064,10 @@ def _places(
                 if rank == 0:
                     raise
                 continue
+            page = pages[title.sheet]
             for one in best:
+                if title.place is None and is_beyond_labels(page, one.place, title):
+                    continue
                 natural = _is_natural(one, title, made.groups[n])
                 if one.score >= ENOUGH or (natural and not rank and one.score >= 0):
                     rated = one.score + (4 if one.agrees else 0) - 3 * rank + _is_beside(one, title)

@@ -85,6 +85,9 @@ class FilledRun(Mapping[int, Filled]):
         number = column - self.columns[0]
         return Filled(self.numbers[number], *self.formulas[number])
 
+    def __contains__(self, column: object) -> bool:
+        return column in self.columns
+
     def __iter__(self) -> Iterator[int]:
         return iter(self.columns)
 
@@ -117,7 +120,8 @@ FilledCells = dict[int, FilledRow]
 
 def filled_at(cells: FilledCells, row: int, column: int) -> Filled | None:
     """What a cell gets; None if it is not filled in."""
-    return cells[row].get(column) if row in cells else None
+    parts = cells[row].maps if row in cells else []
+    return next((part[column] for part in parts if column in part), None)
 
 
 StoredValues = dict[tuple[int, int], float | str | bool | None]
