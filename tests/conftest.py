@@ -27,7 +27,7 @@ SAMPLES = ROOT / "samples"
 TOLERANCE = 1e-12
 alike, thorough = pytest.mark.alike, pytest.mark.thorough
 needs_libreoffice = pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
-PART = 30
+PART = 40
 """Of similar cases one in so many runs without --thorough."""
 SKIPPED = "attn-xl/skipped"
 """Where pytest keeps which tests the last run skipped."""

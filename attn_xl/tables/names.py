@@ -102,7 +102,7 @@ def _of_gate(text: str) -> str | None:
 
 
 def of_recurrence(texts: Iterable[Any]) -> dict[str, str]:
-    """The names of the weights of h = tanh(W_x x + W_h h + b), in lower case; {} without W_x and W_h."""
+    """The names of the weights of h = tanh(W_x x + W_h h + b), in lower case; {} if there is no W_x."""
     names = {text.strip().casefold() for text in texts if isinstance(text, str) and len(text) < 5}
     weights = {"w_x": "W_h", "wx": "W_h", "w_h": "U_h", "wh": "U_h", "b": "b_h"}
     found = {name: step for name, step in weights.items() if name in names}

@@ -147,8 +147,8 @@ def test_with_classes_models_are_compared_by_what_they_learn_from(tmp_path: Path
     shares = made.comparison["pets.LossByWord"]
     assert shares["mouse", "rnn"] < 0.1 < 0.7 < shares["mouse", "attention"]  # it vanishes
     x, step = tables.sentences["pets"], 1e-6
-    slopes = np.zeros((2, *x.shape))
-    for i, j in np.ndindex(*x.shape):
+    slopes = np.zeros((2, 2, x.shape[1]))
+    for i, j in np.ndindex(2, x.shape[1]):
         for sign in (1, -1):
             values = x.values.copy()
             values[i, j] += sign * step
@@ -159,8 +159,8 @@ def test_with_classes_models_are_compared_by_what_they_learn_from(tmp_path: Path
             for number, model in enumerate(("rnn", "attention")):
                 slopes[number, i, j] += sign * float(again[f"pets.{model}"]["Loss"].values[0, 0])
     sizes = np.sqrt((slopes**2).sum(axis=2)).T
-    own = shares.values[:, [0, 2]]
-    assert np.allclose(own, sizes / sizes.max(axis=0), rtol=1e-5)
+    own = shares.values[:2, [0, 2]]
+    assert np.allclose(own / own[0], sizes / sizes[0], rtol=1e-5)
 
 
 def test_a_convolution_ends_at_its_window_and_a_recurrence_fades() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, Part, Sheets, alike, by_libreoffice, make_input, table, thorough
+from conftest import SAMPLES, Sheets, alike, by_libreoffice, make_input, table, thorough
 from engines import recalculated_by_libreoffice
 
 import attn_xl
@@ -79,16 +79,18 @@ def test_also_when_it_is_drawn_on_a_canvas(sample: Path, tmp_path: Path) -> None
     same(computation, attended(path))
 
 
+EXACT = "mouse", "politics", "cross"
+
+
 @by_libreoffice
-def test_also_when_libreoffice_saved_it(tmp_path: Path, part: Part) -> None:
-    made = {}
-    for sample in part(ALL):
-        made[sample.stem] = converted(sample, tmp_path / sample.name)[0]
+def test_also_when_libreoffice_saved_it(tmp_path: Path) -> None:
+    some = [sample for n, sample in enumerate(ALL) if n % 3 == 0 or sample.stem in EXACT]
+    made = {sample.stem: converted(sample, tmp_path / sample.name)[0] for sample in some}
     (tmp_path / "out").mkdir()
-    paths = [tmp_path / sample.name for sample in part(ALL)]
+    paths = [tmp_path / sample.name for sample in some]
     for path in recalculated_by_libreoffice(paths, tmp_path / "out"):
         # It writes 15 digits, so a number with 17 may differ in the last.
-        same(made[path.stem], attended(path), exactly=path.stem in ("mouse", "politics", "cross"))
+        same(made[path.stem], attended(path), exactly=path.stem in EXACT)
 
 
 def test_a_number_that_was_changed_counts(tmp_path: Path) -> None:
