@@ -973,6 +973,51 @@ def test_every_step_is_filled_by_its_name(sample: Path, look: str, tmp_path: Pat
         own = with_part(out, "xl/worksheets/sheet1.xml", partial(without_content, cells=emptied))
 
 
+HEADINGS = {
+    "": "Transformer", "Enc1.": "Encoder layer 1", "Enc2.": "Encoder layer 2", "Dec1.": "Decoder",
+    "Dec1.Self.": "Masked self-attention", "Dec1.Cross.": "Cross-attention",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("look", ["below each other", "side by side", "on sheets"])
+@pytest.mark.parametrize(
+    "sample", ["encoder", "decoder", pytest.param("encoder-decoder", marks=thorough)]
+)
+def test_headings_tell_the_layer_and_the_attention(sample: str, look: str, tmp_path: Path) -> None:
+    given = attn_xl.read_tables(SAMPLES / f"{sample}.xlsx").settings.items()
+    options = {name.replace("-", "_"): value for name, value in given if name != "memory"}
+    graph = next(iter(attn_xl.attend(SAMPLES / f"{sample}.xlsx").values()))
+    paths = {name: re.match(r"((Enc|Dec)\d\.)?((Self|Cross)\.)?", name)[0] for name in graph}
+    made, first, row, left = openpyxl.Workbook(), 2, 2, 2
+    sheet, shown = AuthorSheet(made.active), {}
+    for path, heading in HEADINGS.items():
+        own = [name for name in graph if paths[name] == path and "." not in name.removeprefix(path)]
+        own = [name for name in own if max(graph[name].shape) > 1]
+        if own and re.fullmatch(r"(Enc|Dec)\d\.", path) and look != "below each other":
+            row, left = first, left + 600 * (path != "Dec1." or "Enc1." in paths.values())
+        if own and look == "on sheets" and heading.startswith(("Encoder", "Decoder")):
+            sheet = AuthorSheet(made.create_sheet(heading))
+        elif own:
+            sheet.sheet.cell(row, left, heading)
+        column = left
+        for name in own:
+            node, title = graph[name], name.removeprefix(path).replace("Attention", "Multi-head output")
+            shown[name] = node
+            values = node.values if node.operation is None else None
+            sheet.block(row + 2, column, title, node.rows, node.columns, values)
+            column += 4 + max(node.shape)
+        row += 8 + max((max(graph[name].shape) for name in own), default=0)
+        first = first if path else row
+    book = fill_file(saved(made, tmp_path / "own.xlsx"), options)
+    (out := tmp_path / "out.xlsx").write_bytes(book.content)
+    assert not book.attention
+    drawn = {one.name: one for one in read_drawn(out).sheets}
+    found = {frame.step: frame for _, frame, _ in book.filling.frames}
+    for name in (name for name in shown if shown[name].operation is not None):
+        _, values = values_in(drawn[found[name].place.sheet], found[name].place, found[name].turned)
+        np.testing.assert_allclose(values, shown[name].values, rtol=1e-9, atol=1e-12, err_msg=name)
+
+
 @pytest.mark.parametrize(
     ("words", "frame"),
     [

@@ -49,7 +49,7 @@ from attn_xl.tables.frames import (
     untitled_tables,
 )
 from attn_xl.tables.labels import Table, looked_up
-from attn_xl.tables.names import SPELLINGS, spoken_of, step_told
+from attn_xl.tables.names import SPELLINGS, spoken_of, step_told, undecorated
 from attn_xl.tables.own_names import (
     DIMENSIONS,
     FORMULA,
@@ -80,6 +80,17 @@ PROJECTIONS = {
 }  # fmt: skip
 OF_HEADS = {*PROJECTIONS, *ACROSS, steps.OUTPUT.symbol}
 """Steps of which each head has its own."""
+OF_ATTENTION = {
+    *OF_HEADS, steps.CONCAT.symbol, steps.ATTENTION.symbol,
+    *(f"{kind}_{letter}" for kind in "Wb" for letter in "QKVO"),
+}  # fmt: skip
+"""Steps and weights of which each attention of a decoder has its own."""
+OF_MODEL = {
+    steps.INPUT.symbol, steps.MEMORY.symbol, steps.POSITIONS.symbol, steps.EMBEDDED.symbol,
+    steps.W_P.symbol, steps.MASK.symbol, steps.LOGITS.symbol, steps.PROBABILITIES.symbol, *MEMORIES,
+    steps.VOCABULARY.symbol,
+}  # fmt: skip
+"""Steps and weights that no layer has its own of."""
 OF_NETWORK = steps.HIDDEN.symbol, steps.ACTIVATED.symbol, steps.FEED_FORWARD.symbol
 """Steps of a feed-forward network."""
 A = steps.GIVEN_ATTENTION.symbol
@@ -141,7 +152,7 @@ def assigned(
     pages = {sheet.name: Page(sheet, called) for sheet in drawn.sheets}
     titles = [*tags, *names_of(drawn), *sheets_named(drawn, pages, called)]
     titles += [title for sheet in drawn.sheets for title in titles_of(sheet, called)]
-    named = {title.step for title in titles}
+    named = {title.step for title in titles if len(title.text) > 1}  # x may be a label
     if steps.INPUT.symbol not in named and not named.isdisjoint(MEMORIES):
         looks = steps.TARGET.symbol
         titles = [replace(t, step=steps.INPUT.symbol) if t.step == looks else t for t in titles]
@@ -167,6 +178,7 @@ def assigned(
     if not (inputs or projected):
         raise InputError(f"{file}: has no input to start from. {_for_an_input(drawn, pages, titles)}")
     weights = {t: one for t, one in given.items() if one[0].step != steps.INPUT.symbol}
+    titles, weights = _of_layers(titles, weights, pages)
     titles, weights = _of_heads(titles, weights, inputs)
     made = Assigned()
     positions = [table for frame, table in weights.values() if frame.step == steps.W_P.symbol]
@@ -635,6 +647,76 @@ def _nearest(made: Assigned, title: Title) -> int:
     return min(range(len(made.groups)), key=lambda n: made.groups[n].away(title))
 
 
+_ATTENTIONS = {
+    "Self": re.compile(r"\bself[\s-]*attention\b"),
+    "Cross": re.compile(r"\bcross[\s-]*attention\b|\bencoder[\s–-]*decoder[\s-]*attention\b"),
+}
+_LAYER = re.compile(
+    r"(?:the |transformer )?(?:(encoder|decoder)(?: stack| side)?)?(?: ?(?:layer|block) ?#?(\d+))?"
+)
+"""Headings of the attentions of a decoder, and of layers."""
+Heading = tuple[int, int, str, str, str]
+"""Its row and column; `Enc` or `Dec`, the number of a layer, `Self` or `Cross`, each if it says so."""
+
+
+def _headings(page: Page) -> Iterator[Heading]:
+    """The name of a sheet may be one, too."""
+    for text, cells in {page.sheet.name.casefold(): [(0, 0)], **page.where}.items():
+        layer = _LAYER.fullmatch(undecorated(text).rstrip(":"))
+        parts = [part for part, pattern in _ATTENTIONS.items() if pattern.search(text)]
+        if layer and any(layer.groups()):
+            yield from ((*cell, (layer[1] or "")[:3].title(), layer[2] or "", "") for cell in cells)
+        elif parts and (step_called(text, {}) or (A,))[0] in (A, steps.SOFTMAX.symbol):
+            yield from ((*cell, "", "", parts[0]) for cell in cells)
+
+
+def _path(title: Title, headings: Sequence[Heading]) -> str:
+    """The place in the model of what stands at a title, by the headings above it: `Dec1.Self.`."""
+    above = sorted(one for one in headings if one[0] < title.row and one[1] <= title.column + 2)
+    for top in [one for one in above if one[2]][-1:]:
+        above = [one for one in above if one >= top and one[1] >= top[1] - 2]
+    stack, number, part = "", "", ""
+    for _, _, named, count, attention in above:
+        stack, number, part = named or stack, count or number * (not named), attention
+    base = re.sub(r"_\d+$", "", title.step)
+    layer = f"{stack or 'Enc'}{number or 1}." if stack or number else ""
+    own = f"{part}." if part and base in OF_ATTENTION and not layer.startswith("Enc") else ""
+    return f"{layer}{own}" if "." not in base and base not in OF_MODEL else ""
+
+
+def _of_layers(
+    titles: Sequence[Title], weights: Mapping[Title, tuple[Frame, Table]], pages: Mapping[str, Page]
+) -> tuple[list[Title], dict[Title, tuple[Frame, Table]]]:
+    """The titles and the weights with their place in the model, `Dec1.Self.W_Q`, where headings tell
+    several W_Q apart."""
+    headings = {name: [*_headings(page)] for name, page in pages.items()}
+    paths = {t: _path(t, headings[t.sheet]) for t in titles if t.place is None}
+    queries = [
+        (paths[t], t.step) for t in weights if t in paths and t.step.startswith(steps.W_Q.symbol)
+    ]
+    if "" in dict(queries) or len({*queries}) < len(queries) or len(dict(queries)) < 2:
+        return [*titles], dict(weights)
+    parts = {(name, *one[:2]) for name, found in headings.items() for one in found if one[4]}
+    titles = [t for t in titles if t.place or (t.sheet, t.row, t.column) not in parts]
+    renamed = {t: replace(t, step=f"{path}{t.step}") for t, path in paths.items() if path}
+    return _renamed(renamed, titles, weights)
+
+
+def _renamed(
+    renamed: Mapping[Title, Title],
+    titles: Sequence[Title],
+    weights: Mapping[Title, tuple[Frame, Table]],
+) -> tuple[list[Title], dict[Title, tuple[Frame, Table]]]:
+    """The titles and the weights, some with another step."""
+    return [renamed.get(title, title) for title in titles], {
+        renamed.get(title, title): (
+            replace(one, step=renamed[title].step) if title in renamed else one,
+            table,
+        )
+        for title, (one, table) in weights.items()
+    }
+
+
 def _of_heads(
     titles: Sequence[Title],
     weights: Mapping[Title, tuple[Frame, Table]],
@@ -669,13 +751,7 @@ def _of_heads(
             ]
             if before and title.step not in (steps.W_O.symbol, steps.INPUT.symbol):
                 renamed[title] = replace(title, step=f"{title.step}_{before[-1]}")
-    return [renamed.get(title, title) for title in titles], {
-        renamed.get(title, title): (
-            replace(one, step=renamed[title].step) if title in renamed else one,
-            table,
-        )
-        for title, (one, table) in weights.items()
-    }
+    return _renamed(renamed, titles, weights)
 
 
 def _untitled_inputs(
@@ -1048,9 +1124,9 @@ def _places(
         if crosses and _SELF.search(title.text):
             continue
         # What stands among the steps of a head may be of all heads, or the heads side by side.
-        base = re.sub(r"_\d+$", "", title.step)
-        numbered = (f"{one}{title.step[len(base) :]}" for one in JOINED.get(base, ()))
-        tried = (title.step, base, *numbered, *JOINED.get(base, ()))
+        path, base, number = _PARTED.findall(title.step)[0]
+        joined = [path + one for one in JOINED.get(base, ())]
+        tried = (title.step, path + base, *(one + number for one in joined), *joined)
         named = (one for name in tried for one in (name, *_in_layers(made.graphs[n], name)))
         for step in dict.fromkeys(named):
             node = made.graphs[n].get(step)
@@ -1074,6 +1150,8 @@ def _places(
                     yield Offer((-rated, one.away, number), title, n, one, step)
 
 
+_PARTED = re.compile(r"^((?:(?:Enc|Dec)\d+\.)?(?:(?:Self|Cross)\.)?)(.*?)((?:_\d+)?)$")
+"""The place in the model that a name has, the step, and the number of its head."""
 _SELF = re.compile(r"\bself\b", re.IGNORECASE)
 
 
