@@ -2068,6 +2068,43 @@ def test_layers_without_a_norm_or_a_skip_connection(given: bool, between: str, t
         np.testing.assert_allclose(shown["Enc1.Norm_1.Mean"], mean, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("model", ["decoder", "decoder-only"])
+def test_layers_without_a_network(model: str, tmp_path: Path) -> None:
+    """Attention alone, twice, or before the words of a vocabulary."""
+    made, rng = openpyxl.Workbook(), np.random.default_rng(3)
+    sheet, fish = AuthorSheet(made.active), ("le", "chat", "dort")
+    weights = rng.integers(-5, 6, (2, 3, 3, 3)) / 10
+    memory, y = X, numbers(fish, seed=4)
+    if model == "decoder":
+        sheet.block(2, 2, "Source", PETS, DIMS, memory)
+    sheet.block(2, 12, "Target" if model == "decoder" else "Input", fish, DIMS, y)
+    for n, (heading, keys) in enumerate((("Masked self-attention", fish), ("Cross-attention", PETS))):
+        if model == "decoder":
+            made.active.cell(10 + 20 * n, 2, heading)
+        for m, (kind, w) in enumerate(zip("QKV", weights[n])):
+            sheet.block(12 + 20 * n, 2 + 8 * m, f"W_{kind}", DIMS, DIMS, w)
+        sheet.block(20 + 20 * n, 2, "Softmax", fish, keys)
+        sheet.block(20 + 20 * n, 12, "Output", fish, DIMS)
+        if model == "decoder-only":
+            sheet.block(40, 2, "Vocabulary", PETS, DIMS, memory)
+            sheet.block(50, 2, "Logits", fish, PETS)
+            break
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert not book.attention
+    _, *shown = (
+        values_in(read_drawn(out).sheets[0], f.place, False)[1] for _, f, _ in book.filling.frames
+    )
+    (w_q, w_k, w_v), *_ = weights
+    hidden = np.where(np.tri(3) == 1, (y @ w_q) @ (y @ w_k).T / 3**0.5, -np.inf)
+    z = np.exp(hidden) / np.exp(hidden).sum(1, keepdims=True) @ y @ w_v
+    np.testing.assert_allclose(shown[0], z, rtol=1e-12, atol=1e-15)
+    if model == "decoder":
+        z = naive_attention(z @ weights[1, 0], memory @ weights[1, 1], memory @ weights[1, 2])[1]
+    else:
+        z = z @ memory.T
+    np.testing.assert_allclose(shown[-1], z, rtol=1e-12, atol=1e-15)
+
+
 def test_weights_on_sheets_of_their_names(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     sheet, weights = AuthorSheet(made.active), np.random.default_rng(4).integers(0, 9, (3, 3, 2)) / 10

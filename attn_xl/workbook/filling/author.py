@@ -149,11 +149,13 @@ def fill_file(
         try:
             return _first(attend(tables, settings))
         except UnusedWeights as error:
-            if error.change and not (options.get("model") or names_model(on_sheet)):
-                with suppress(InputError):  # the weights tell the model
-                    made = attend(tables, replace(settings, **error.change))
-                    by_weights.update(error.change)
-                    return _first(made)
+            told_model = options.get("model") or names_model(on_sheet)
+            for change in (error.change, {**error.change, "feed_forward": False}):
+                if error.change and not told_model:
+                    with suppress(InputError):  # the weights tell the model
+                        made = attend(tables, replace(settings, **change))
+                        by_weights.update(change)
+                        return _first(made)
             if not error.names:
                 raise
             unused.update({name: (tables.weights[name], error) for name in error.names})

@@ -1057,12 +1057,13 @@ def _heads_named(titles: Iterable[Title], groups: Sequence[Group]) -> dict[str, 
 def _left_out(titles: Iterable[Title], graphs: Sequence[Graph]) -> dict[str, Any]:
     """The settings for layers of which titles name the attention and the network, but no norm between
     them, or neither a skip connection nor a norm."""
-    named = {re.sub(r"^(?:Enc|Dec)\d+\.|_\d+(?=\.|$)", "", title.step) for title in titles}
+    named = {re.sub(r"_\d+(?=\.|$)", "", _PARTED.findall(one.step)[0][1]) for one in titles}
     sublayers = (ACROSS[-1], A, *JOINED[steps.OUTPUT.symbol], steps.OUTPUT.symbol), OF_NETWORK
     layered = any(_in_layers(graph, steps.SKIP.symbol) for graph in graphs)
+    network = any(_in_layers(graph, steps.FEED_FORWARD.symbol) for graph in graphs)
     norms = steps.NORM.symbol, steps.GAMMA.symbol, steps.BETA.symbol
     normed = any(one.startswith(norms) for one in named)
-    if not layered or normed or any(named.isdisjoint(one) for one in sublayers):
+    if not layered or normed or any(named.isdisjoint(one) for one in sublayers[: 1 + network]):
         return {}
     return {"norm": "none"} | ({} if steps.SKIP.symbol in named else {"skip": False})
 
