@@ -2068,6 +2068,15 @@ def test_layers_without_a_norm_or_a_skip_connection(given: bool, between: str, t
         np.testing.assert_allclose(shown["Enc1.Norm_1.Mean"], mean, rtol=1e-12, atol=1e-12)
 
 
+def test_a_label_x_beside_y_is_no_title(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    AuthorSheet(made.active).block(2, 2, "Input", PETS, DIMS, X)
+    AuthorSheet(made.active).block(12, 2, "Hidden", PETS, ("x", "y", "z", "u"))
+    AuthorSheet(made.active).block(22, 2, "Output", PETS, DIMS)
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (book.filling.count, len(book.attention)) == (15, 1)
+
+
 @pytest.mark.parametrize("model", ["decoder", "decoder-only"])
 def test_layers_without_a_network(model: str, tmp_path: Path) -> None:
     """Attention alone, twice, or before the words of a vocabulary."""
@@ -2076,9 +2085,10 @@ def test_layers_without_a_network(model: str, tmp_path: Path) -> None:
     weights = rng.integers(-5, 6, (2, 3, 3, 3)) / 10
     memory, y = X, numbers(fish, seed=4)
     if model == "decoder":
-        sheet.block(2, 2, "Source", PETS, DIMS, memory)
-    sheet.block(2, 12, "Target" if model == "decoder" else "Input", fish, DIMS, y)
-    for n, (heading, keys) in enumerate((("Masked self-attention", fish), ("Cross-attention", PETS))):
+        sheet.block(2, 2, "Source embeddings", PETS, DIMS, memory)
+    sheet.block(2, 12, "Target embeddings" if model == "decoder" else "Input", fish, DIMS, y)
+    headings = "Masked multi-head attention", "Multi-head attention"  # as in the paper
+    for n, (heading, keys) in enumerate(zip(headings, (fish, PETS))):
         if model == "decoder":
             made.active.cell(10 + 20 * n, 2, heading)
         for m, (kind, w) in enumerate(zip("QKV", weights[n])):

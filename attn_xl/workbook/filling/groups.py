@@ -166,7 +166,8 @@ def assigned(
         found = tables_given(sheet, page, own, file)
         given |= found
         untitled += untitled_tables(sheet, page, own, found, file)
-    given = _with_memory(given)
+    crosses = any(one[-1] == "Cross" for page in pages.values() for one in _headings(page))
+    given = _with_memory(given, crosses)
     inputs = [(frame, table) for frame, table in given.values() if frame.step == steps.INPUT.symbol]
     weighted = any(frame.step.startswith("W_") for frame, _ in given.values())
     typed, projected = set[Title](), list[Group]()
@@ -261,11 +262,13 @@ def _with_given_attention(
 
 
 def _with_memory(
-    given: Mapping[Title, tuple[Frame, Table]],
+    given: Mapping[Title, tuple[Frame, Table]], crosses: bool
 ) -> dict[Title, tuple[Frame, Table]]:
-    """The given tables; of two inputs, one titled as an encoder's output is what the other looks at."""
+    """The given tables; of two inputs, one titled as an encoder's output is what the other looks at, or
+    as a source, if a heading says that one looks at the other."""
     inputs = [title for title, (frame, _) in given.items() if frame.step == steps.INPUT.symbol]
-    encoded = [title for title in inputs if _ENCODED.search(title.text)]
+    encoded = [one for one in inputs if _ENCODED.search(one.text)]
+    encoded = encoded or [one for one in inputs if crosses and _SOURCE.search(one.text)]
     found = {t for t, (frame, _) in given.items() if frame.step in MEMORIES}
     found |= {*encoded} if len(inputs) - len(encoded) == len(encoded) == 1 else set()
     return {
@@ -275,6 +278,7 @@ def _with_memory(
 
 
 _ENCODED = re.compile(r"encoder\s+(?:outputs?|(?:hidden\s+)?states?|vectors?)", re.IGNORECASE)
+_SOURCE = re.compile(r"\bencoder\s+(?:inputs?|embeddings?)|\bsource\b", re.IGNORECASE)
 
 
 def _projected(
@@ -647,12 +651,14 @@ def _nearest(made: Assigned, title: Title) -> int:
     return min(range(len(made.groups)), key=lambda n: made.groups[n].away(title))
 
 
+_HEADS = r"multi[\s-]*head(?:ed)?[\s-]*(?:self[\s-]*)?attention"
 _ATTENTIONS = {
-    "Self": re.compile(r"\bself[\s-]*attention\b"),
+    "Self": re.compile(rf"\bself[\s-]*attention\b|\bmasked[\s-]*{_HEADS}"),
     "Cross": re.compile(r"\bcross[\s-]*attention\b|\bencoder[\s–-]*decoder[\s-]*attention\b"),
 }
 _LAYER = re.compile(
-    r"(?:the |transformer )?(?:(encoder|decoder)(?: stack| side)?)?(?: ?(?:layer|block) ?#?(\d+))?"
+    r"(?:the |transformer )?(?:(encoder|decoder)(?: stack| side| part)?(?: ?(?:layer|block))? ?#?(\d*)"
+    r"|(?:layer|block) ?#?(\d+))"
 )
 """Headings of the attentions of a decoder, and of layers."""
 Heading = tuple[int, int, str, str, str]
@@ -661,13 +667,17 @@ Heading = tuple[int, int, str, str, str]
 
 def _headings(page: Page) -> Iterator[Heading]:
     """The name of a sheet may be one, too."""
+    masked = any(re.search(rf"masked[\s-]*{_HEADS}", text) for text in page.where)
     for text, cells in {page.sheet.name.casefold(): [(0, 0)], **page.where}.items():
         layer = _LAYER.fullmatch(undecorated(text).rstrip(":"))
         parts = [part for part, pattern in _ATTENTIONS.items() if pattern.search(text)]
-        if layer and any(layer.groups()):
-            yield from ((*cell, (layer[1] or "")[:3].title(), layer[2] or "", "") for cell in cells)
+        if layer:
+            number = layer[2] or layer[3] or ""
+            yield from ((*cell, (layer[1] or "")[:3].title(), number, "") for cell in cells)
         elif parts and (step_called(text, {}) or (A,))[0] in (A, steps.SOFTMAX.symbol):
             yield from ((*cell, "", "", parts[0]) for cell in cells)
+        elif masked and re.fullmatch(_HEADS, text):  # the paper's name for the other attention
+            yield from ((*cell, "", "", "Cross") for cell in cells)
 
 
 def _path(title: Title, headings: Sequence[Heading]) -> str:
