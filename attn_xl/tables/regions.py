@@ -16,6 +16,8 @@ from attn_xl.spreadsheets.addresses import Place, letters
 from attn_xl.spreadsheets.boxes import Box, Places, boxes, merged, union
 from attn_xl.spreadsheets.numerals import ErrorValue, NumberText, numeral
 
+from .headings import is_heading
+
 Grid = list[list[Any]]
 
 BLANK, DECORATION, TEXT, NUMBER_TEXT, NUMBER, OTHER = range(6)
@@ -472,7 +474,8 @@ class _Sheet:
     def _only_titles(self, up: int, stop: int, first: int, left: int, last: int) -> bool:
         """Whether the rows above contain one text each, so none can be a mistyped number."""
         return all(
-            len(filled := self.filled(row, first, last)) == 1 and (filled[0] == first or first == left)
+            len(filled := self.filled(row, first, last)) == 1
+            and (filled[0] == first or first == left or is_heading(self.text(row, filled[0])))
             for row in range(up, stop)
         )
 

@@ -31,6 +31,7 @@ from .find import (
     known_sheet,
     tables_of_sheet,
 )
+from .headings import Heading, headings_of, path_at, texts_of
 from .labels import Table, described
 from .names import names_step, weight_label
 from .pytorch import parameter_of, parts_of, says_weights, weights_of_parameters
@@ -248,7 +249,7 @@ def survey_book(
     leave_out = LeftOut([*without_option(without), *without_setting(settings)])
     plain_of = {original: plain for plain, original in names.items()}
     said = Reading()
-    if _may_compute(book) and not names_model(settings):
+    if _may_compute(book) and not names_model(settings) and not _headings(book):
         from .computed_attention import read_attention  # few inputs have formulas
 
         tables_of = {o: every_table(book, o, p)[2] for o, p in plain_of.items()}
@@ -570,6 +571,7 @@ def _weights(survey: Survey) -> dict[str, Found]:
     """The weights by name, each once: those given with --range take precedence, then originals over
     copies made by formulas."""
     for sheet in survey.sheets:
+        _name_layers(survey, sheet)
         _number_heads(sheet)
     named: dict[str, list[tuple[SheetFound, int, Found]]] = {}
     for sheet, i, f in list(_used(survey, "weights")):
@@ -597,6 +599,29 @@ def _weights(survey: Survey) -> dict[str, Found]:
         if len(left) > 1:
             raise _twice(survey, name, left[0][2], left[1][2])
     return weights
+
+
+def _headings(book: Book) -> dict[str, list[Heading]]:
+    """The headings on each sheet, by its name without control characters, if they tell several W_Q
+    apart."""
+    if "headings" not in book.kept:
+        texts = {clean(name): texts_of(grid) for name, grid in book.grids.items()}
+        few = sum(map(len, texts.values())) <= MOST_TEXTS
+        book.kept["headings"] = headings_of(texts) if few else {}
+    found: dict[str, list[Heading]] = book.kept["headings"]
+    return found
+
+
+def _name_layers(survey: Survey, sheet: SheetFound) -> None:
+    """Give the weights below headings their place in the model: `Dec1.Self.W_Q`."""
+    weights = [i for i, f in enumerate(sheet.found) if f.use == "weights" and not _is_asked(f)]
+    several = sum(sheet.found[i].name.startswith("W_Q") for i in weights) > 1
+    book = survey.book
+    layered = _headings(book) if book is not None and (several or len(survey.sheets) > 1) else {}
+    for i in weights if layered else ():
+        f, headings = sheet.found[i], layered.get(sheet.name, ())
+        path = path_at(f.place.row, f.place.column, f.name, headings)
+        sheet.found[i] = replace(f, name=f"{path}{f.name}")
 
 
 def _number_heads(sheet: SheetFound) -> None:

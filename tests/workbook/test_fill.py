@@ -1016,6 +1016,12 @@ def test_headings_tell_the_layer_and_the_attention(sample: str, look: str, tmp_p
     for name in (name for name in shown if shown[name].operation is not None):
         _, values = values_in(drawn[found[name].place.sheet], found[name].place, found[name].turned)
         np.testing.assert_allclose(values, shown[name].values, rtol=1e-9, atol=1e-12, err_msg=name)
+    given = [name for name in shown if name.rpartition(".")[2].startswith(("W_", "b_", "gamma"))]
+    if look == "on sheets":  # on which several results might be sentences
+        return
+    tables = attn_xl.read_tables(out)
+    for name in given:
+        assert tables.weights[name].values.tolist() == shown[name].values.tolist(), name
 
 
 @pytest.mark.parametrize(

@@ -48,8 +48,9 @@ from attn_xl.tables.frames import (
     titles_of,
     untitled_tables,
 )
+from attn_xl.tables.headings import OF_HEADS, headings_of, headings_on, path_at
 from attn_xl.tables.labels import Table, looked_up
-from attn_xl.tables.names import SPELLINGS, spoken_of, step_told, undecorated
+from attn_xl.tables.names import SPELLINGS, spoken_of, step_told
 from attn_xl.tables.own_names import (
     DIMENSIONS,
     FORMULA,
@@ -78,19 +79,6 @@ ACROSS = (steps.SCORES.symbol, steps.SCALED.symbol, steps.MASKED.symbol, steps.S
 PROJECTIONS = {
     steps.QUERIES.symbol: "W_Q", steps.KEYS.symbol: "W_K", steps.VALUES.symbol: "W_V",
 }  # fmt: skip
-OF_HEADS = {*PROJECTIONS, *ACROSS, steps.OUTPUT.symbol}
-"""Steps of which each head has its own."""
-OF_ATTENTION = {
-    *OF_HEADS, steps.CONCAT.symbol, steps.ATTENTION.symbol,
-    *(f"{kind}_{letter}" for kind in "Wb" for letter in "QKVO"),
-}  # fmt: skip
-"""Steps and weights of which each attention of a decoder has its own."""
-OF_MODEL = {
-    steps.INPUT.symbol, steps.MEMORY.symbol, steps.POSITIONS.symbol, steps.EMBEDDED.symbol,
-    steps.W_P.symbol, steps.MASK.symbol, steps.LOGITS.symbol, steps.PROBABILITIES.symbol, *MEMORIES,
-    steps.VOCABULARY.symbol,
-}  # fmt: skip
-"""Steps and weights that no layer has its own of."""
 OF_NETWORK = steps.HIDDEN.symbol, steps.ACTIVATED.symbol, steps.FEED_FORWARD.symbol
 """Steps of a feed-forward network."""
 A = steps.GIVEN_ATTENTION.symbol
@@ -166,7 +154,8 @@ def assigned(
         found = tables_given(sheet, page, own, file)
         given |= found
         untitled += untitled_tables(sheet, page, own, found, file)
-    crosses = any(one[-1] == "Cross" for page in pages.values() for one in _headings(page))
+    headings = (one for page in pages.values() for one in headings_on(page.sheet.name, page.where))
+    crosses = any(one[-1] == "Cross" for one in headings)
     given = _with_memory(given, crosses)
     inputs = [(frame, table) for frame, table in given.values() if frame.step == steps.INPUT.symbol]
     weighted = any(frame.step.startswith("W_") for frame, _ in given.values())
@@ -651,64 +640,17 @@ def _nearest(made: Assigned, title: Title) -> int:
     return min(range(len(made.groups)), key=lambda n: made.groups[n].away(title))
 
 
-_HEADS = r"multi[\s-]*head(?:ed)?[\s-]*(?:self[\s-]*)?attention"
-_ATTENTIONS = {
-    "Self": re.compile(rf"\bself[\s-]*attention\b|\bmasked[\s-]*{_HEADS}"),
-    "Cross": re.compile(r"\bcross[\s-]*attention\b|\bencoder[\s–-]*decoder[\s-]*attention\b"),
-}
-_LAYER = re.compile(
-    r"(?:the |transformer )?(?:(encoder|decoder)(?: stack| side| part)?(?: ?(?:layer|block))? ?#?(\d*)"
-    r"|(?:layer|block) ?#?(\d+))"
-)
-"""Headings of the attentions of a decoder, and of layers."""
-Heading = tuple[int, int, str, str, str]
-"""Its row and column; `Enc` or `Dec`, the number of a layer, `Self` or `Cross`, each if it says so."""
-
-
-def _headings(page: Page) -> Iterator[Heading]:
-    """The name of a sheet may be one, too."""
-    masked = any(re.search(rf"masked[\s-]*{_HEADS}", text) for text in page.where)
-    for text, cells in {page.sheet.name.casefold(): [(0, 0)], **page.where}.items():
-        layer = _LAYER.fullmatch(undecorated(text).rstrip(":"))
-        parts = [part for part, pattern in _ATTENTIONS.items() if pattern.search(text)]
-        if layer:
-            number = layer[2] or layer[3] or ""
-            yield from ((*cell, (layer[1] or "")[:3].title(), number, "") for cell in cells)
-        elif parts and (step_called(text, {}) or (A,))[0] in (A, steps.SOFTMAX.symbol):
-            yield from ((*cell, "", "", parts[0]) for cell in cells)
-        elif masked and re.fullmatch(_HEADS, text):  # the paper's name for the other attention
-            yield from ((*cell, "", "", "Cross") for cell in cells)
-
-
-def _path(title: Title, headings: Sequence[Heading]) -> str:
-    """The place in the model of what stands at a title, by the headings above it: `Dec1.Self.`."""
-    above = sorted(one for one in headings if one[0] < title.row and one[1] <= title.column + 2)
-    for top in [one for one in above if one[2]][-1:]:
-        above = [one for one in above if one >= top and one[1] >= top[1] - 2]
-    stack, number, part = "", "", ""
-    for _, _, named, count, attention in above:
-        stack, number, part = named or stack, count or number * (not named), attention
-    base = re.sub(r"_\d+$", "", title.step)
-    layer = f"{stack or 'Enc'}{number or 1}." if stack or number else ""
-    own = f"{part}." if part and base in OF_ATTENTION and not layer.startswith("Enc") else ""
-    return f"{layer}{own}" if "." not in base and base not in OF_MODEL else ""
-
-
 def _of_layers(
     titles: Sequence[Title], weights: Mapping[Title, tuple[Frame, Table]], pages: Mapping[str, Page]
 ) -> tuple[list[Title], dict[Title, tuple[Frame, Table]]]:
     """The titles and the weights with their place in the model, `Dec1.Self.W_Q`, where headings tell
     several W_Q apart."""
-    headings = {name: [*_headings(page)] for name, page in pages.items()}
-    paths = {t: _path(t, headings[t.sheet]) for t in titles if t.place is None}
-    queries = [
-        (paths[t], t.step) for t in weights if t in paths and t.step.startswith(steps.W_Q.symbol)
-    ]
-    if "" in dict(queries) or len({*queries}) < len(queries) or len(dict(queries)) < 2:
-        return [*titles], dict(weights)
+    headings = headings_of({name: page.where for name, page in pages.items()})
     parts = {(name, *one[:2]) for name, found in headings.items() for one in found if one[4]}
     titles = [t for t in titles if t.place or (t.sheet, t.row, t.column) not in parts]
-    renamed = {t: replace(t, step=f"{path}{t.step}") for t, path in paths.items() if path}
+    named = [t for t in (*titles, *weights) if t.place is None and t.sheet in headings]
+    paths = ((t, path_at(t.row, t.column, t.step, headings[t.sheet])) for t in named)
+    renamed = {title: replace(title, step=f"{path}{title.step}") for title, path in paths if path}
     return _renamed(renamed, titles, weights)
 
 
