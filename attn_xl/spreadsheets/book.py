@@ -19,6 +19,8 @@ from .ooxml import DAMAGED, content_of, unpacked
 if TYPE_CHECKING:
     from .formulas import FormulaBook
 
+STEPS_NOTE = "What the sheets before do not show. attn-xl fill writes this sheet."
+"""The first cell of the sheet that `fill` adds."""
 MOST_SPANNED = 10_000_000
 """Cells, filled or blank, that the sheets of a book may span; mostly filled sheets may span more."""
 

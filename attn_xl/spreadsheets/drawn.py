@@ -20,7 +20,7 @@ from attn_xl.errors import InputError
 from attn_xl.settings import LABELS, SETTINGS
 
 from .addresses import Corners, address, parse_area, split_address
-from .book import Book, book_of
+from .book import STEPS_NOTE, Book, book_of
 from .boxes import rectangles_of
 from .engine import computed
 from .formulas import Formula, References, formula_in, formulas_in
@@ -37,8 +37,6 @@ CELL_START = re.compile(
 """The start of a cell: the letters of its column, its row, and its style if it has one."""
 _OPTIONS = (SETTINGS.casefold(), LABELS.casefold())
 """The sheets of options and answers, where no matrix stands."""
-STEPS_NOTE = "What the sheets before do not show. attn-xl fill writes this sheet."
-"""The first cell of the sheet that `fill` adds."""
 _BLANKS = rb'((?:<c r="[A-Z]+(\d+)" s="\d+"(?: t="n")? ?/>)+)'
 """Neighbouring blank cells, as most programs write them, and the row of the last one."""
 _CELLS = re.compile(_BLANKS + b"|" + CELL_START.pattern)

@@ -524,7 +524,7 @@ def _named(f: Found, book: Book, original: str, plain: str) -> Found:
         if area[0] == original and weight_label(name) and _is_at(area, f):
             why = f"its defined name is {name!r}"
             return replace(f, use="weights", name=weight_label(name) or "", why=why)
-    if "called" not in book.kept:
+    if f.names and "called" not in book.kept:
         book.kept["called"] = of_recurrence(v for g in book.grids.values() for row in g for v in row)
     for text, at in f.names:
         name = of_head(book.kept["called"].get(text.casefold()) or weight_label(text) or "", plain)

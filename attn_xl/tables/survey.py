@@ -17,7 +17,7 @@ from attn_xl.errors import CallError, InputError, nearest
 from attn_xl.labelled import first_and_last
 from attn_xl.settings import INFLUENCES, LABELS, OVERVIEW, SETTINGS
 from attn_xl.spreadsheets.addresses import Place, place_of, unique
-from attn_xl.spreadsheets.book import Book, wrote_this
+from attn_xl.spreadsheets.book import STEPS_NOTE, Book, wrote_this
 from attn_xl.spreadsheets.numerals import ErrorValue, as_text
 from attn_xl.text import clean, listed
 from attn_xl.text import plain as on_a_line
@@ -276,6 +276,8 @@ def survey_book(
                 book, original, plain, here, said, wanted=original in only, attention=given,
             )  # fmt: skip
             _note_hidden(one, book, original)
+            if book.grids[original][:1] and STEPS_NOTE in map(str, book.grids[original][0]):
+                one.found = [replace(f, use="") if f.use == "sentence" else f for f in one.found]
             survey.sheets.append(one)
     if said.roles is not None:
         add_labelled({names[one.name]: one for one in survey.sheets}, book, said)

@@ -1022,6 +1022,9 @@ def test_headings_tell_the_layer_and_the_attention(sample: str, look: str, tmp_p
     tables = attn_xl.read_tables(out)
     for name in given:
         assert tables.weights[name].values.tolist() == shown[name].values.tolist(), name
+    if sample == "encoder":
+        again = next(iter(attn_xl.attend(out, **options).values()))
+        np.testing.assert_allclose(again["Enc2.Norm_2"].values, graph["Enc2.Norm_2"].values, rtol=1e-12)
 
 
 @pytest.mark.parametrize(

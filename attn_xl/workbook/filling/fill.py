@@ -29,7 +29,8 @@ from attn_xl.spreadsheets.addresses import (
     unique,
     unquoted,
 )
-from attn_xl.spreadsheets.drawn import STEPS_NOTE, DrawnBook, DrawnSheet
+from attn_xl.spreadsheets.book import STEPS_NOTE
+from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet
 from attn_xl.spreadsheets.formulas import references
 from attn_xl.spreadsheets.numerals import NOT_STORED, ErrorValue, is_number
 from attn_xl.tables.frames import Frame, Group, Title, values_in

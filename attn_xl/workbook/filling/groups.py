@@ -1007,8 +1007,8 @@ def _heads_named(titles: Iterable[Title], groups: Sequence[Group]) -> dict[str, 
 
 
 def _left_out(titles: Iterable[Title], graphs: Sequence[Graph]) -> dict[str, Any]:
-    """The settings for layers of which titles name the attention and the network, but no norm between
-    them, or neither a skip connection nor a norm."""
+    """The settings for layers of which titles name the attention and the network, if they have one, but
+    no norm between them, or neither a skip connection nor a norm."""
     named = {re.sub(r"_\d+(?=\.|$)", "", _PARTED.findall(one.step)[0][1]) for one in titles}
     sublayers = (ACROSS[-1], A, *JOINED[steps.OUTPUT.symbol], steps.OUTPUT.symbol), OF_NETWORK
     layered = any(_in_layers(graph, steps.SKIP.symbol) for graph in graphs)
