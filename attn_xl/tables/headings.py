@@ -49,9 +49,13 @@ def texts_of(grid: Sequence[Sequence[Any]]) -> Texts:
 def is_heading(text: str) -> bool:
     """Whether a text names a layer or an attention, rather than what stands below it."""
     text = undecorated(text).casefold()
-    return any(one.search(text) for one in _ATTENTIONS.values()) or bool(
-        _LAYER.fullmatch(text) or re.fullmatch(_HEADS, text)
-    )
+    return bool(_attention(text) or _LAYER.fullmatch(text) or re.fullmatch(_HEADS, text))
+
+
+def _attention(text: str) -> str:
+    """The attention that a heading names, or ""; `Self-attention output` is a title."""
+    part = next((part for part, pattern in _ATTENTIONS.items() if pattern.search(text)), "")
+    return part if part and (step_named(text) or ("Softmax",))[0] == "Softmax" else ""
 
 
 def headings_on(sheet: str, texts: Texts) -> Iterator[Heading]:
@@ -59,10 +63,8 @@ def headings_on(sheet: str, texts: Texts) -> Iterator[Heading]:
     masked = any(map(_MASKED.search, texts))
     for text, cells in {sheet.casefold(): [(0, 0)], **texts}.items():
         layer = _LAYER.fullmatch(undecorated(text).rstrip(":"))
-        part = next((part for part, pattern in _ATTENTIONS.items() if pattern.search(text)), "")
-        if part and (step_named(text) or ("Softmax",))[0] != "Softmax":
-            part = ""  # `Self-attention output` is a title
-        elif masked and re.fullmatch(_HEADS, text):
+        part = _attention(text)
+        if masked and not part and re.fullmatch(_HEADS, text):
             part = "Cross"  # the paper's name for the other attention
         if layer:
             number = layer[2] or layer[3] or ""

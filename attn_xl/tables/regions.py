@@ -17,6 +17,7 @@ from attn_xl.spreadsheets.boxes import Box, Places, boxes, merged, union
 from attn_xl.spreadsheets.numerals import ErrorValue, NumberText, numeral
 
 from .headings import is_heading
+from .names import step_named
 
 Grid = list[list[Any]]
 
@@ -412,6 +413,9 @@ class _Sheet:
             filled = self.filled(end + 1, first, last)
             if not filled or self.foreign(end + 1, first, last, own):
                 break
+            titled = filled == [first] and step_named(self.text(end + 1, first))
+            if titled and self.any_text(end + 2, left, last):
+                break  # a title above headings of the next table
             end += 1
         below = end + 1
         if end > bottom and below < len(self.cells) and self.foreign(below, first, last, own):

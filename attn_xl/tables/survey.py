@@ -31,7 +31,7 @@ from .find import (
     known_sheet,
     tables_of_sheet,
 )
-from .headings import Heading, headings_of, path_at, texts_of
+from .headings import Heading, headings_of, is_heading, path_at, texts_of
 from .labels import Table, described
 from .names import names_step, weight_label
 from .pytorch import parameter_of, parts_of, says_weights, weights_of_parameters
@@ -534,7 +534,8 @@ def _as_frames_show(
         except InputError:  # it can be read, but not be filled in: it is signed, for example
             book.kept["drawn"] = []
     for sheet in (one for one in book.kept["drawn"] if one.name == f.place.sheet):
-        near = nearest_to(f.place, inputs, [*titles_of(sheet, {})])
+        titles = [one for one in titles_of(sheet, {}) if not is_heading(one.text)]
+        near = nearest_to(f.place, inputs, titles)
         return direction(Page(sheet), table, dict(weights), near, None)
     return None
 

@@ -606,6 +606,19 @@ def test_what_a_sentence_is_computed_from_is_no_sentence(make: Make) -> None:
     assert tables.sentences["s"].values.tolist() == [[2.5, 4], [5, -1.25]]
 
 
+def test_headings_and_a_blank_frame_are_no_part_of_a_table(make: Make) -> None:
+    rows: list[list[Any]] = [["Input"], ["", "a", "b"], ["cat", 1, 2], ["dog", 3, 4]]
+    rows += [["ReLU"], ["", "x", "y"], ["cat"], ["dog"], []]  # a frame to fill in
+    for layer in (1, 2):
+        rows += [["", f"Layer {layer}"], ["", "Self-attention"]]
+        for name in ("W_Q", "W_K", "W_V"):
+            rows += [[name], ["", "p", "q"], ["a", layer, 0], ["b", 0, layer], []]
+    tables = read_tables(make({"s": rows}))
+    assert [table.values.tolist() for table in tables.sentences.values()] == [[[1, 2], [3, 4]]]
+    names = {f"Enc{layer}.W_{kind}": layer for layer in (1, 2) for kind in "QKV"}
+    assert {name: table.values[0, 0] for name, table in tables.weights.items()} == names
+
+
 def test_titles_are_believed_where_formulas_that_err_fit_other_tables_as_well(make: Make) -> None:
     """A softmax that runs down: W_Q, W_K and W_V could be words, which the input multiplies."""
     given = {
