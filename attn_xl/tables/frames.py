@@ -504,13 +504,14 @@ def tables_given(
 
 
 def _by_titles(block: Box, titles: Sequence[Title]) -> list[Box]:
-    """A block of numbers, or its parts: weights that touch, each below its title."""
+    """A block of numbers, or its parts: weights that touch, each below its title, or a bias behind."""
     row, column, rows, columns = block
     above = (title for title in titles if title.place is None and title.row == row - 1)
-    named = {title.column for title in above if title.step.startswith("W_")}
+    named = {title.column: title.step for title in above if title.step.startswith(("W_", "b_"))}
     starts = [n for n in range(column, column + columns) if n in named]
     ends = [*starts[1:], column + columns]
-    if len(starts) < 2 or starts[0] > column or min(np.subtract(ends, starts)) < 2:
+    wide = (end - start > named[start].startswith("W_") for start, end in zip(starts, ends))
+    if len(starts) < 2 or starts[0] > column or not all(wide):
         return [block]
     return [(row, start, rows, end - start) for start, end in zip(starts, ends)]
 
@@ -838,13 +839,14 @@ def evidence(
     ):
         score += 3 if columns > 1 else 1
         signs.append("arrows")
+    inside = cells.filled(*box(place)) + cells.summed(*box(place))
     if whole:
-        free = sum(not cells.framed(*side) for side in sides)
+        parted = (not inside and cells.filled(*side) == side[2] * side[3] for side in sides)
+        free = sum(apart or not cells.framed(*side) for apart, side in zip(parted, sides))
         score += 3 if free == 4 else 0.5 * free
         signs += ["borders"] if free == 4 or (free and 1 in (rows, columns)) else []
     elif not rows == columns == 1 and cells.framed(*box(place)):
         score -= 2  # across the edge of a frame
-    inside = cells.filled(*box(place)) + cells.summed(*box(place))
     if inside:
         score += 1 if inside < rows * columns else 2
         signs.append("numbers")
@@ -856,9 +858,12 @@ def evidence(
     return score, agrees, tuple(dict.fromkeys(signs))
 
 
-def is_beyond_labels(cells: Page, place: Place, title: Title) -> bool:
-    """Whether a place goes on where its labels end: the first of its rows or columns have some."""
+def is_beyond(cells: Page, place: Place, title: Title) -> bool:
+    """Whether a place goes on where a frame ends, or its labels do: its first cells have some."""
     row, column, rows, columns = box(place)
+    drawn = next((one for one in cells.blanks if one[:2] == (row, column)), (row, column, 0, 0))
+    if cells.framed(*box(place)) == drawn[2] * drawn[3] < rows * columns and drawn[2:] != (0, 0):
+        return True
     for own, first in zip(labels_of(cells, place), ((row, column - 1), (row - 1, column))):
         side = (rows, 1) if first[0] == row else (1, columns)
         some = cells.texts(*first, 1, 1) and cells.texts(*first, *side) < max(side)

@@ -156,11 +156,11 @@ SPELLINGS = {
     "Softmax.Maximum": "maximum max rowmaximum rowmax maxima",
     "Softmax.Exponentials": "exponentials exponential exp exponents exponentiated exponentiatedscores "
     "expscores",
-    "Softmax.Sum": "sum sums rowsum rowsums sumofrow sumofrows sumofeachrow Σ Σr[i] Σexp sumofexp "
+    "Softmax.Sum": "sum sums rowsum rowsums sumofrow sumofrows sumofeachrow Σ ∑ Σr[i] Σexp sumofexp "
     "sumofexponentials sumofexponents",
     "Output": "output outputs outputz z context contextvector contextvectors attentionoutput result "
     "attentionweightedfeatures attentionvalues weightedv headoutput attentionheadoutput finaloutput "
-    "multiheadoutput attentionresult multiheadattention",
+    "multihead multiheadoutput attentionresult multiheadattention",
     "Concat": "concat concatenate concatenated concatenatedheads concatenation concatenatedoutputs",
     "Positions": "positionalencoding positionalencodings positionencoding positionencodings "
     "positionalembedding positionalembeddings positionembedding positionembeddings pe "
@@ -173,13 +173,18 @@ NO_STEPS = ("a", "s", "ss", "weights", "weight")
 """Titles of tables that may be something else."""
 OF_LAYERS = {
     "Sum": "add residual residualadd skip skipconnection residualconnection",
-    "Norm": "layernorm layernormalization add&norm addandnorm addnorm add+norm addlayernorm normalized",
+    "Norm": "layernorm layernormalization rmsnorm rmsnormalization add&norm addandnorm addnorm "
+    "add+norm addlayernorm normalized",
     "Norm.Mean": "mean means average rowmean",
     "Norm.Variance": "variance variances rowvariance",
-    "FeedForward": "feedforward feedforwardnetwork ffn mlp",
+    "FeedForward": "feedforward feedforwardnetwork ffn mlp secondlayer ffnsecondlayer "
+    "secondlinearlayer",
     "Hidden": "hidden hiddenlayer hiddenstate hiddenstates feedforwardhidden feedforwardhiddenlayer "
-    "ffnhidden mlphidden ht",
-    "Activated": "relu gelu activation",
+    "ffnhidden mlphidden firstlayer ffnfirstlayer firstlinearlayer ht",
+    "Activated": "relu gelu silu swish activation",
+    "Attention": "attentionoutputprojection attentionprojection projectedattention projectedoutput "
+    "projectedheads",
+    "Linear": "linear linearlayer lineartransformation linearprojection",
     "InputGate": "inputgate i_t",
     "Forget": "forgetgate ft",
     "OutputGate": "outputgate o_t",
@@ -209,8 +214,11 @@ _TRANSPOSED = re.compile(
 """Also without its mark, as a superscript reads: `QKT`, `KTQ`."""
 _GOES_ON = re.compile(r"[x×·*÷/+@⋅∙]\s.*=\s*([\w\s'′-]+)")
 """The result of a product whose first factor stands beside it: `· V = Output`."""
-_MORE = ("Scores", "Scaled"), ("Softmax", "Output")
-"""What a name means, and what its formula may say: `Scores = QKᵀ/√d_k`, `Attention = softmax(S) V`."""
+_MORE = (
+    ("Scores", "Scaled"), ("Softmax", "Output"), ("Input", "Embedded"), ("Softmax.Sum", "Output")
+)  # fmt: skip
+"""What a name means, and what its formula may say: `Scores = QKᵀ/√d_k`, `Attention = softmax(S) V`,
+`Input = Token + Position`."""
 _UNSIGNED = re.compile(r"(?<=\b[QX])\.(?=[KX])|(?<=\bA)\s?(?=[VX]\b)|(?<=\b[VX])\s?(?=A\b)")
 """Where a product has a dot or no sign: `Q.K`, `A V`."""
 _QUERY, _KEY = r"(?:q|x|input|embeddings?)", r"(?:k|x|input|embeddings?)"
@@ -247,7 +255,9 @@ _FORMULAS = (
     (r"(?:relu|gelu)\(.*\)\*?w2(?:\+b2)?", "FeedForward"),
     (r"(?:relu|gelu)\(.*\)", "Activated"),
     (r"(?:e\^|exp).+/(?:[σ∑]|sum).+", "Softmax"),
-    (r"e\^\(?(?:\[\]|\w+)\)?|exp\(.*\)", "Softmax.Exponentials"),
+    (r"e\^\(?(?:\[\]|□|\w+)?\)?|exp\(.*\)", "Softmax.Exponentials"),
+    (r"[÷/](?:by)?(?:the)?(?:(?:row|column)?sums?|[σ∑])", "Softmax"),
+    (r"[σ∑]e\^\w", "Softmax.Sum"),
     (r"(?:[σ∑]|sum)[ij]?\(?(?:a|α|w)[ij]{0,2}\*?[xv][ij]?\)?", "Output"),
 )
 _WIDTH = re.compile(
@@ -265,7 +275,7 @@ _HEAD = re.compile(
 _SPOKEN_HEAD = re.compile(r"head", re.IGNORECASE)
 _DECORATED = re.compile(
     r"[\ufe0f\u20e3]"  # what makes an emoji of a digit
-    r"|^(?:[\u2460-\u24ff\u2776-\u2793]\s*|[^\w\s(√÷Σ∑/\[{]+\s+)(?=\S)|(?<=\S)\s+[^\w\s)\]}=:%]+$"
+    r"|^(?:[\u2460-\u24ff\u2776-\u2793]\s*|[^\w\s(√÷Σ∑/\[{]+\s+)(?=\S)|(?<=\S)\s+[^\w\s)\]}=:%Σ∑□]+$"
 )
 """A bullet, a number in a circle or an arrow beside a title."""
 _QUOTED = re.compile(r"(?:[\"“«<]|\[(?!\])|\*+)\s*([^\"“”«»<>*\[\]]+?)\s*[\"”»>\]*]+")
@@ -436,7 +446,7 @@ def step_told(text: str) -> str:
 
 _SPOKEN_OF = re.compile(
     r"[\"“‘'«](?P<quoted>[^\"“”‘’«»]+)[\"”’'»]|\b(?:for|of|query|word|token)\b\W*"
-    r"(?:(?:the|word|token|query)\b\W*)*(?P<plain>[\w'-]+)",
+    r"(?:(?:the|word|token|query)\b\W*)*(?P<plain>[\w'-]*\w)",
     re.IGNORECASE,
 )
 

@@ -1608,9 +1608,11 @@ TITLES = {
     "| Similarity matrix S | ① Scores | Scores ↓ | “Scores” | Scores [3×3] "
     "| Step two: compute the scores | Part B: Scores | 2.1 Scores | Unnormalized scores",
     "Masked": "Scores after masking",
-    "FeedForward": "Feed forward output | FFN OUTPUT | ReLU(X W1 + b1) W2 + b2",
+    "FeedForward": "Second layer | Feed forward output | FFN OUTPUT | ReLU(X W1 + b1) W2 + b2",
     "Activated": "Feed forward hidden layer (ReLU) | Hidden = ReLU(X W1) | ReLU(X·W_1)",
-    "Hidden": "X W1 + b1",
+    "Hidden": "X W1 + b1 | First layer",
+    "Linear": "Linear layer",
+    "Attention": "Attention output projection",
     "Update": "Update gate z_t",
     "Candidate": "Candidate cell state c\u0303_t",
     "Probabilities": "Next-word probabilities",
@@ -1619,11 +1621,13 @@ TITLES = {
     "| Attention scores (QKᵀ/√d)",
     "Scaled_1": "S1 = Q1K1ᵀ/√2",
     "Softmax": "Normalized weights (softmax) | III. Softmax | After softmax | Row-wise softmax | α_ij "
-    "| Normalised scores | exp(s)/sum(exp(s))",
+    "| Normalised scores | exp(s)/sum(exp(s)) | ÷ sum | ÷ ∑",
     "Softmax_2": "Head 2: Softmax",
     "Softmax.Maximum": "Max per row",
-    "Softmax.Exponentials": "e^S | e^(x - max)",
-    "Output": "Output: the new vectors | Task 3 - Contextualized embeddings | softmax(QK^T/√dk)V | AV "
+    "Softmax.Exponentials": "e^S | e^(x - max) | e^□",
+    "Softmax.Sum": "∑ | ∑ e^x",
+    "Output": "Output: the new vectors | MultiHead = Concat · Wo "
+    "| Sum = new vector for 'cat' | Task 3 - Contextualized embeddings | softmax(QK^T/√dk)V | AV "
     "| Output V A | Output A × V "
     "| New X | Attention(Q, K, V) | Softmax V | Weighted average | Updated word vectors "
     '| Multiply by V | V softmax(KTQ) | new embedding of "cat" | Multi-head attention output '
@@ -1634,7 +1638,7 @@ TITLES = {
     "Input": "Input X | • Input | X ∈ R^5x3 | The input | Original embeddings | Embedding vectors "
     "| Token representations | Xᵀ",
     "Sum": "X + Z | Input + self-attention output | Residual connection",
-    "Embedded": "Embeddings + Positional Encoding | Token + position",
+    "Embedded": "Embeddings + Positional Encoding | Input = Token + Position | Token + position",
     None: "3 x 4 | ##s | max % | The matrix | Note: Output | Attention / 2 | Weight matrix | ß | NEXT "
     "| KT Corp | Context A | Head 1 | Attention by hand | Scores - max | Output − Input "
     "| Change = Output - X",  # ß is no SS
@@ -2121,6 +2125,104 @@ def test_layers_without_a_network(model: str, tmp_path: Path) -> None:
     else:
         z = z @ memory.T
     np.testing.assert_allclose(shown[-1], z, rtol=1e-12, atol=1e-15)
+
+
+def shown_in(book: FilledBook, out: Path) -> dict[str, np.ndarray]:
+    """The numbers of the frames of a filled sheet, by step."""
+    sheet, frames = read_drawn(out).sheets[0], (frame for _, frame, _ in book.filling.frames)
+    return {frame.step: values_in(sheet, frame.place, frame.turned)[1] for frame in frames}
+
+
+def test_a_block_drawn_by_hand(tmp_path: Path) -> None:
+    """Without labels, its titles right of the frames, biases right behind the weights, a heading."""
+    made, rng = openpyxl.Workbook(), np.random.default_rng(3)
+    sheet = AuthorSheet(made.active, labels=False)
+    x, w_1, w_2 = (rng.integers(-2, 3, shape) / 2 for shape in ((3, 4), (4, 4), (3, 5)))
+    projections = rng.integers(-1, 2, (3, 3, 3))
+
+    def block(row: int, column: int, shape: tuple[int, int], content: Any = None) -> None:
+        sheet.block(row - 2, column - 1, "", "x" * shape[0], "x" * shape[1], content)
+
+    block(3, 8, x.shape, x)
+    for n, weights in enumerate(projections):
+        block(6 + 4 * n, 3, (3, 3), weights)
+        block(6 + 4 * n, 8, (3, 4))
+    for row in (6, 12, 18, 25):
+        block(row, 14, (4, 4))
+    block(23, 14, (1, 4))
+    block(19, 8, (3, 4))
+    block(24, 3, w_1.shape, w_1)
+    block(24, 8, (4, 4))
+    block(29, 8, (4, 4))
+    block(35, 3, w_2.shape, w_2)
+    block(35, 8, (3, 4))
+    titles = {
+        "H2": "Features", "P1": "Self-attention", "B6": "WQ", "B10": "WK", "B14": "WV", "L6": "Q",
+        "L10": "K", "L14": "V", "N5": "KT x Q", "S12": "÷ √dk", "S18": "e^□", "S23": "∑",
+        "S25": "÷ sum", "L19": "Attention", "C23": "W1", "F23": "b1", "H23": "Linear", "M29": "ReLU",
+        "C34": "W2", "G34": "b2", "M35": "Linear",
+    }  # fmt: skip
+    for cell, text in titles.items():
+        made.active[cell] = text
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (len(book.filling.frames), book.attention) == (12, [])
+    z = naive_attention(*(x.T @ weights.T for weights in projections))[1]
+    hidden = np.maximum(z @ w_1[:, :3].T + w_1[:, 3], 0)
+    shown = {step.rpartition(".")[2]: one for step, one in shown_in(book, out).items()}
+    np.testing.assert_allclose(shown["Output_1"], z, rtol=1e-12, atol=1e-15)
+    wanted = hidden @ w_2[:, :4].T + w_2[:, 4]
+    np.testing.assert_allclose(shown["FeedForward"], wanted, rtol=1e-12, atol=1e-15)
+
+
+def test_titles_tell_the_norm_and_the_activation(tmp_path: Path) -> None:
+    """A layer with the norm first: RMSNorm, SiLU, positions that are added."""
+    made, rng, words = openpyxl.Workbook(), np.random.default_rng(5), PETS[:3]
+    sheet, row = AuthorSheet(made.active), 2
+    weights = {f"W_{kind}": rng.normal(size=(3, 3)).round(1) for kind in "QKVO12"}
+    x, positions = X[:3], rng.normal(size=(3, 3)).round(1)
+    sheet.block(2, 2, "Token embeddings", words, DIMS, x)
+    sheet.block(2, 12, "Position embeddings", words, DIMS, positions)
+    for name, w in weights.items():
+        row += 8
+        sheet.block(row, 12, name, DIMS, DIMS, w)
+    titles = ("Input = Token + Position", "RMSNorm 1", "Queries", "Keys", "Values", "Attention scores",
+              "Attention weights", "Context vectors", "Residual 1", "RMSNorm 2", "Hidden", "SiLU",
+              "MLP output", "Residual 2")  # fmt: skip
+    for n, title in enumerate(titles):
+        of_words = title in ("Attention scores", "Attention weights")
+        sheet.block(12 + 8 * n, 2, title, words, words if of_words else DIMS)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (len(book.filling.frames), book.attention) == (len(titles), [])
+
+    def norm(rows: np.ndarray) -> np.ndarray:
+        return rows / np.sqrt((rows**2).mean(1, keepdims=True) + 1e-5)
+
+    y = norm(x + positions)
+    y = x + positions + naive_attention(*(y @ weights[f"W_{k}"] for k in "QKV"))[1] @ weights["W_O"]
+    h = norm(y) @ weights["W_1"]
+    wanted = y + h / (1 + np.exp(-h)) @ weights["W_2"]
+    shown = next(one for step, one in shown_in(book, out).items() if step.endswith("Sum_2"))
+    np.testing.assert_allclose(shown, wanted, rtol=1e-9, atol=1e-12)
+
+
+def test_the_question_of_one_word_in_quotation_marks(tmp_path: Path) -> None:
+    """Its frames are drawn for one column; what no step of ours shows stays blank, and is said."""
+    made, words = openpyxl.Workbook(), PETS[:3]
+    sheet = AuthorSheet(made.active)
+    made.active["A1"] = "Self-attention for the word 'and'"
+    sheet.block(2, 2, "Word", words, DIMS, X[:3])
+    steps = "dot product of 'and' with every word", "divide by √3", "softmax"
+    for n, step in enumerate(steps):
+        sheet.block(10 + 8 * n, 2, f"Step {n + 1}: {step}", words, [None])
+    sheet.block(34, 2, "Step 4: weighted vectors", words, DIMS)
+    sheet.block(42, 2, "Step 5: sum = new vector for 'and'", [None], DIMS)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert book.filling.count == 3 * 3 + 3
+    assert [one.partition(":")[0] for one in book.attention] == ["Sheet!C36"]
+    weights, output = naive_attention(X[1:2], X[:3], X[:3])
+    shown = shown_in(book, out)
+    np.testing.assert_allclose(shown["Softmax"], weights, rtol=1e-12)
+    np.testing.assert_allclose(shown["Output"], output, rtol=1e-12)
 
 
 def test_weights_on_sheets_of_their_names(tmp_path: Path) -> None:

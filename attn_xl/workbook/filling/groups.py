@@ -37,7 +37,7 @@ from attn_xl.tables.frames import (
     direction,
     distance,
     evidence,
-    is_beyond_labels,
+    is_beyond,
     labels_of,
     nearest_to,
     of_sheet,
@@ -79,6 +79,11 @@ ACROSS = (steps.SCORES.symbol, steps.SCALED.symbol, steps.MASKED.symbol, steps.S
 PROJECTIONS = {
     steps.QUERIES.symbol: "W_Q", steps.KEYS.symbol: "W_K", steps.VALUES.symbol: "W_V",
 }  # fmt: skip
+ACTIVATIONS = {
+    "relu": "relu", "gelu": "gelu", "silu": "silu", "swish": "silu", "swiglu": "swiglu",
+    "geglu": "geglu",
+}  # fmt: skip
+"""The names of activation functions, and the setting for each."""
 OF_NETWORK = steps.HIDDEN.symbol, steps.ACTIVATED.symbol, steps.FEED_FORWARD.symbol
 """Steps of a feed-forward network."""
 A = steps.GIVEN_ATTENTION.symbol
@@ -212,6 +217,7 @@ def assigned(
         if step != steps.COSINE.symbol or shown.isdisjoint((steps.SOFTMAX.symbol, steps.OUTPUT.symbol)):
             made.implied |= IMPLIES[step]
     made.implied |= _heads_named(titles, made.groups) | _left_out(titles, made.graphs)
+    made.implied |= _functions(titles) | _norm_first(made.groups)
     if made.implied:  # a step's name is enough
         made.left, made.done = [], set()
         for group in made.groups:
@@ -417,6 +423,7 @@ def _unnamed(
             first = 2 if page.labels(row - 1, column, 1, columns) else 1
             away = [*every(range(first, 5), (0, 1)), *every((0, 1), range(1, 4))]
             near = [(row - n, column - m) for n, m in sorted(away, key=sum)]
+            near += [*every((row, row + 1), range(column + columns, column + columns + 3))]
             values = ((cell, page.sheet.values.get(cell)) for cell in near)
             texts = ((c, v) for c, v in values if isinstance(v, str) and not isinstance(v, ErrorValue))
             told = ((cell, clean(text)) for cell, text in texts if text not in ARROWS)
@@ -856,12 +863,13 @@ def _assign(
         page = pages[title.sheet]
         listed = title.place is None and page.lists(title.row, title.column)
         ours = title.step in SPELLINGS or title.step in graph or title in headless
-        if title.step not in known and not listed and ours:
+        means = [title.step] if title.step in graph else _in_layers(graph, title.step)
+        if known.isdisjoint((title.step, *means)) and not listed and ours:
             why = "which the model does not compute"
             if title in headless:
                 why = "but heads need W_Q, W_K and W_V"
-            if title.step in graph:
-                shape = graph[title.step].shape
+            if means:
+                shape = graph[means[0]].shape
                 rows, columns = shape[::-1] if group.words_in == "columns" else shape
                 why = f"but no frame of {rows} x {columns} cells is near"
                 marks = [text for text, cells in page.where.items() if len(cells) >= rows * columns > 1]
@@ -965,9 +973,11 @@ JOINED = {
     steps.OUTPUT.symbol: (steps.CONCAT.symbol, steps.ATTENTION.symbol),
     steps.CONCAT.symbol: (steps.OUTPUT.symbol,),
     steps.SOFTMAX.symbol: (steps.ATTENTION.symbol,),
+    "Linear": (steps.HIDDEN.symbol, steps.FEED_FORWARD.symbol, steps.LOGITS.symbol),
     f"{steps.SOFTMAX.symbol}.{steps.SUM.symbol}": (steps.EMBEDDED.symbol, steps.SKIP.symbol),
 }
-"""What a title of one head names of all of them, and a sum that is none of exponentials."""
+"""What a title of one head names of all of them, which a `Linear` layer may be, and a sum that is none
+of exponentials."""
 OTHERWISE = {
     steps.SOFTMAX.symbol: steps.SHARES.symbol,
     steps.SCORES.symbol: steps.DOT.symbol,
@@ -984,11 +994,19 @@ result of a network for an output, a candidate for a new state."""
 
 def _as_computed(title: Title, graphs: Sequence[Graph], titles: Sequence[Title]) -> Title:
     """A title of a step, or of what the model has in its place; probabilities beside logits are those
-    of words, and `Encoder output` over a blank frame is the last step."""
+    of words, `Attention` beside weights without an output is that, and `Encoder output` over a blank
+    frame is the last step."""
     if title.step == steps.INPUT.symbol and re.search("output", title.text, re.IGNORECASE):
         last = [name for graph in graphs[:1] for name, node in graph.items() if not node.helper]
         return replace(title, step=last[-1])
     base = title.step.partition("_")[0]
+    named = [one.step.partition("_")[0] for one in titles if one.place is None]
+    if (
+        title.text.casefold() == "attention"
+        and named.count(base) > 1
+        and steps.OUTPUT.symbol not in named
+    ):
+        return replace(title, step=title.step.replace(base, steps.OUTPUT.symbol))
     if base == steps.PROBABILITIES.symbol and any(one.step == steps.LOGITS.symbol for one in titles):
         return title
     other = OTHERWISE.get(base, base) + title.step[len(base) :]
@@ -1018,6 +1036,33 @@ def _left_out(titles: Iterable[Title], graphs: Sequence[Graph]) -> dict[str, Any
     if not layered or normed or any(named.isdisjoint(one) for one in sublayers[: 1 + network]):
         return {}
     return {"norm": "none"} | ({} if steps.SKIP.symbol in named else {"skip": False})
+
+
+def _functions(titles: Iterable[Title]) -> dict[str, Any]:
+    """The settings for the functions that titles name: `GELU`, `RMSNorm`."""
+    named = "\n".join(title.text.casefold() for title in titles)
+    found: dict[str, Any] = {"norm_type": "rms"} if re.search(r"\brms[\s-]?norm", named) else {}
+    activations = [one for name, one in ACTIVATIONS.items() if re.search(rf"\b{name}\b", named)]
+    return found | ({"activation": activations[0]} if len(activations) == 1 else {})
+
+
+def _norm_first(groups: Sequence[Group]) -> dict[str, Any]:
+    """The setting for a norm that stands before the queries, keys and values, and no sum before it."""
+    own = {_PARTED.sub(r"\2\3", frame.step): frame.place for frame in groups[0].frames[::-1]
+           if "Cross." not in frame.step}  # fmt: skip
+    norm, skip = own.get(f"{steps.NORM.symbol}_1"), own.get(f"{steps.SKIP.symbol}_1")
+    projected = [place for step, place in own.items() if step.partition("_")[0] in PROJECTIONS]
+    if norm is None or (skip is not None and _precedes(skip, norm)):
+        return {}
+    first = bool(projected) and all(_precedes(norm, place) for place in projected)
+    return {"norm": "pre"} if first else {}
+
+
+def _precedes(one: Place, other: Place) -> bool:
+    """Whether a place is above another and not right of it, or left of it and not below."""
+    above = one.last_row < other.row and one.column <= other.last_column
+    left = one.last_column < other.column and one.row <= other.last_row
+    return one.sheet == other.sheet and (above or left)
 
 
 def _offers(
@@ -1094,10 +1139,12 @@ def _places(
                     raise
                 continue
             page = pages[title.sheet]
+            draws = any(min(frame[2:]) > 1 for frame in page.blanks)
             for one in best:
-                if title.place is None and is_beyond_labels(page, one.place, title):
+                if title.place is None and is_beyond(page, one.place, title):
                     continue
-                natural = _is_natural(one, title, made.groups[n])
+                bare = draws and not one.signs and min(one.place.rows, one.place.columns) > 1
+                natural = not bare and _is_natural(one, title, made.groups[n])
                 if one.score >= ENOUGH or (natural and not rank and one.score >= 0):
                     rated = one.score + (4 if one.agrees else 0) - 3 * rank + _is_beside(one, title)
                     yield Offer((-rated, one.away, number), title, n, one, step)
