@@ -247,6 +247,16 @@ class Place:
         return f"{address(self.row, self.column)}:{address(self.last_row, self.last_column)}"
 
     @property
+    def cells_shown(self) -> str:
+        """`B5:D8`, or `B5` for a single cell."""
+        return self.range.partition(":")[0] if self.rows == self.columns == 1 else self.range
+
+    @property
+    def where(self) -> str:
+        """`small!J4:M10`; of a single cell, `small!J4`."""
+        return f"{quoted(self.sheet)}!{self.cells_shown}"
+
+    @property
     def absolute(self) -> str:
         """`Scores!$B$5:$D$8`, or `Overview!$B$5` for a single cell."""
         one = self.rows == self.columns == 1

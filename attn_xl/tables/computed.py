@@ -20,7 +20,6 @@ from attn_xl.spreadsheets.addresses import (
     Place,
     parse_area,
     place_of,
-    quoted,
 )
 from attn_xl.spreadsheets.book import Book
 from attn_xl.spreadsheets.formulas import References
@@ -189,7 +188,7 @@ class Projection:
 
     @property
     def where(self) -> str:
-        return named(self.place) if self.place and self.weights else ""
+        return self.place.where if self.place and self.weights else ""
 
     def columns(self, first: int, count: int) -> Projection:
         return replace(
@@ -278,12 +277,6 @@ def _parts(own: Sequence[Projection]) -> list[Projection]:
             if width % part == 0 and width // part <= MOST_PARTS:
                 found += [one.columns(first, part) for first in range(0, width, part)]
     return found
-
-
-def named(place: Place) -> str:
-    """`small!J4:M10`; of a single cell, `small!J4`."""
-    first, _, last = place.range.partition(":")
-    return f"{quoted(place.sheet)}!{first}" + (f":{last}" if last != first else "")
 
 
 def _readable(book: Book, tables: Tables, references: References | None) -> list[tuple[str, Found]]:

@@ -29,7 +29,6 @@ from .computed import (
     Projection,
     Tables,
     Values,
-    named,
 )
 from .labels import Table
 from .names import weight_label
@@ -363,24 +362,24 @@ class _Search:
         for number, head in enumerate(heads, 1):
             tail = f"_{number}" if len(heads) > 1 else ""
             for letter, one in (("Q", head.q), ("K", head.k), ("V", head.v)):
-                where = f"{one.where} holds" if one.where else f"{named(head.place)} is computed from"
+                where = f"{one.where} holds" if one.where else f"{head.place.where} is computed from"
                 if one.weights is not None:
-                    why = f"{where} its product with {named(one.words.place)}"
+                    why = f"{where} its product with {one.words.place.where}"
                     made.weights[f"W_{letter}{tail}"] = one.weights, why
                 if one.bias is not None:
                     made.weights[f"b_{letter}{tail}"] = one.bias, f"{one.where} holds a product plus it"
         if mixed:
             _, w, bias, place = mixed
-            why = f"{named(place)} holds its product with the heads' outputs"
+            why = f"{place.where} holds its product with the heads' outputs"
             made.weights["W_O"] = w, why
             if bias is not None:
-                made.weights["b_O"] = bias, f"{named(place)} holds a product plus it"
+                made.weights["b_O"] = bias, f"{place.where} holds a product plus it"
         made.why = "its words are compared with each other"
         if first.q.weights:
-            made.why = f"{named(first.place)} is computed from its products with weights"
+            made.why = f"{first.place.where} is computed from its products with weights"
         for one in (first.v, first.k, first.q):
             if one.where and one.weights:
-                made.why = f"{one.where} holds its product with {named(one.weights.place)}"
+                made.why = f"{one.where} holds its product with {one.weights.place.where}"
         made.settings = {**first.settings, **({"heads": len(heads)} if len(heads) > 1 else {})}
         if first.mask is not None:
             made.weights["Mask"] = first.mask, "it is added to the scores"
@@ -423,13 +422,13 @@ def _given(products: Products) -> Iterator[AttentionFound]:
             at = products.numbers.find(a.values @ v.values)
             if at is None or at[1] != a.turned:
                 continue
-            why = f"{named(at[0])} holds its product with {named(a.place)}"
+            why = f"{at[0].where} holds its product with {a.place.where}"
             one = AttentionFound(v.words, None, [], at[0], why, settings={"attention": "A"})
             if v.weights is not None:
                 one.weights["W_V"] = v.weights, f"{v.where} holds its product with the words"
             if v.bias is not None:
                 one.weights["b_V"] = v.bias, f"{v.where} holds a product plus it"
-            one.weights["A"] = a, f"{named(at[0])} holds its product with {v.where or 'the words'}"
+            one.weights["A"] = a, f"{at[0].where} holds its product with {v.where or 'the words'}"
             yield one
             return
 
@@ -523,8 +522,8 @@ def _conflict(
     words = [one.words.place for one in found]
     sheets = [plain[place.sheet] for place in words]
     alone = len(set(sheets)) == len(sheets)
-    shown = listed([*map(named, words)])
-    first = f"--sheet {shlex.quote(sheets[0])}" if alone else f'--range "{named(words[0])}"'
+    shown = listed([*(place.where for place in words)])
+    first = f"--sheet {shlex.quote(sheets[0])}" if alone else f'--range "{words[0].where}"'
     return InputError(
         f"{book.path}: the formulas compute {len(found)} attentions with different weights, of the "
         f"words in {shown}. Choose one with {first}."
@@ -604,7 +603,7 @@ def _further(said: Computed) -> Iterator[str]:
 def _check(said: Computed, one: AttentionFound) -> tuple[str, ...]:
     if not one.heads or one.heads[0].weights is None:
         return ()
-    where = named(one.heads[0].weights[0])
+    where = one.heads[0].weights[0].where
     if not all(head.agrees for head in one.heads):
         given = "".join(f'--range "{name}" ' for name in _ranges_of_weights(one))
         use = f"; {given}--attention A uses them as they are" if given else ""
@@ -633,4 +632,4 @@ def _ranges_of_weights(one: AttentionFound) -> list[str]:
     if len(places) < len(one.heads):
         return []
     several = len(places) > 1
-    return [f"A_{n}={named(p)}" if several else f"A={named(p)}" for n, p in enumerate(places, 1)]
+    return [f"A_{n}={p.where}" if several else f"A={p.where}" for n, p in enumerate(places, 1)]

@@ -99,7 +99,7 @@ class Frame:
 
     @property
     def where(self) -> str:
-        return f"{quoted(self.place.sheet)}!{self.place.range}"
+        return self.place.where
 
     def cell(self, row: int, column: int) -> tuple[int, int]:
         """The cell of a number of the matrix, counted from 0 with words in rows."""

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from attn_xl.errors import InputError
 from attn_xl.records import record
-from attn_xl.spreadsheets.addresses import Place, quoted
+from attn_xl.spreadsheets.addresses import Place
 
 from .labels import Table, looked_up
 from .names import names_input, names_step
@@ -73,13 +73,12 @@ class Found:
     @property
     def where(self) -> str:
         """`small!J4:M10`"""
-        return f"{quoted(self.place.sheet)}!{self.range}"
+        return self.place.where
 
     @property
     def range(self) -> str:
         """`J4:M10`; for a single cell, `J4`."""
-        first, _, last = self.place.range.partition(":")
-        return first if first == last else f"{first}:{last}"
+        return self.place.cells_shown
 
     @property
     def size(self) -> str:

@@ -867,6 +867,8 @@ def test_a_defined_name_is_a_place_and_a_table_of_own_names_is_read(tmp_path: Pa
         ("sqrt(d):", 1.732, "SQRT(COLUMNS($C$4:$E$8))"),  # rounded
         ("d_k", 64, "SQRT(COLUMNS($C$4:$E$8))"),  # not that of this sheet
         ("r / sqrt(dk)", 3, "SQRT(COLUMNS($C$4:$E$8))"),
+        ("d_k =", None, "SQRT($J$2)"),
+        ("\u221ad\u2096", None, "$J$2"),
     ],
 )
 def test_a_labelled_cell_for_the_width_of_keys_is_used(
@@ -875,8 +877,14 @@ def test_a_labelled_cell_for_the_width_of_keys_is_used(
     made = openpyxl.Workbook()
     AuthorSheet(made.active).sentence(2, 2, PETS, X)
     made.active["I2"], made.active["J2"] = label, number
+    if number is None:
+        made.active["J2"].border = made.active["I2"].border = EDGE
     _, out = filled(saved(made, tmp_path / "own.xlsx"))
-    assert openpyxl.load_workbook(out).active["C22"].value == f"=C13/{divisor}"
+    shown = openpyxl.load_workbook(out).active
+    assert shown["C22"].value == f"=C13/{divisor}"
+    if number is None:
+        width = "COLUMNS($C$4:$E$8)"
+        assert shown["J2"].value == (f"={width}" if label == "d_k =" else f"=SQRT({width})")
 
 
 W_2 = {f"W_{kind}_{head}": (3, 2) for head in (1, 2) for kind in "QKV"}
@@ -2175,7 +2183,7 @@ def test_a_block_drawn_by_hand(tmp_path: Path) -> None:
 
 
 def test_titles_tell_the_norm_and_the_activation(tmp_path: Path) -> None:
-    """A layer with the norm first: RMSNorm, SiLU, positions that are added."""
+    """A layer with the norm first: RMSNorm, SiLU, no scaling, positions that are added."""
     made, rng, words = openpyxl.Workbook(), np.random.default_rng(5), PETS[:3]
     sheet, row = AuthorSheet(made.active), 2
     weights = {f"W_{kind}": rng.normal(size=(3, 3)).round(1) for kind in "QKVO12"}
@@ -2186,10 +2194,10 @@ def test_titles_tell_the_norm_and_the_activation(tmp_path: Path) -> None:
         row += 8
         sheet.block(row, 12, name, DIMS, DIMS, w)
     titles = ("Input = Token + Position", "RMSNorm 1", "Queries", "Keys", "Values", "Attention scores",
-              "Attention weights", "Context vectors", "Residual 1", "RMSNorm 2", "Hidden", "SiLU",
+              "Weights (no scaling)", "Context vectors", "Residual 1", "RMSNorm 2", "Hidden", "SiLU",
               "MLP output", "Residual 2")  # fmt: skip
     for n, title in enumerate(titles):
-        of_words = title in ("Attention scores", "Attention weights")
+        of_words = title in ("Attention scores", "Weights (no scaling)")
         sheet.block(12 + 8 * n, 2, title, words, words if of_words else DIMS)
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
     assert (len(book.filling.frames), book.attention) == (len(titles), [])
@@ -2198,7 +2206,11 @@ def test_titles_tell_the_norm_and_the_activation(tmp_path: Path) -> None:
         return rows / np.sqrt((rows**2).mean(1, keepdims=True) + 1e-5)
 
     y = norm(x + positions)
-    y = x + positions + naive_attention(*(y @ weights[f"W_{k}"] for k in "QKV"))[1] @ weights["W_O"]
+    y = (
+        x
+        + positions
+        + naive_attention(*(y @ weights[f"W_{k}"] for k in "QKV"), scale=False)[1] @ weights["W_O"]
+    )
     h = norm(y) @ weights["W_1"]
     wanted = y + h / (1 + np.exp(-h)) @ weights["W_2"]
     shown = next(one for step, one in shown_in(book, out).items() if step.endswith("Sum_2"))

@@ -101,7 +101,8 @@ def fill(drawn: DrawnBook, made: Assigned, anew: bool = False) -> Filling:
     behind = StepsSheet((anew and drawn.behind) or name)
     hers = _functions(drawn, made)
     for number, (group, graph) in enumerate(zip(made.groups, made.graphs)):
-        sentence = Sentence(drawn, group, graph, behind, anew, hers)
+        others = [frame.place for one in made.groups for frame in (*one.given, *one.frames)]
+        sentence = Sentence(drawn, group, graph, behind, anew, hers, others)
         filling.sentences.append(sentence)
         for tag in (tag for tag, own in made.labels if own == number):
             _write(filling.cells.setdefault(tag.sheet, {}), _labels(sentence, tag))
@@ -246,6 +247,7 @@ class Sentence:
         behind: StepsSheet,
         anew: bool,
         hers: Mapping[str, frozenset[str]],
+        others: Sequence[Place],
     ) -> None:
         self.anew, self.hers = anew, hers
         self.drawn, self.group, self.graph, self.behind = drawn, group, graph, behind
@@ -267,31 +269,44 @@ class Sentence:
                 self._give(graph[name], frame)
         for frame in group.frames:
             self._give(graph[frame.step], frame)
-        self._give_width()
+        self._give_width(others)
         for node, several in self.frames.items():
             if node.operation is not None:  # of a given one, the frame with its numbers is first
                 several.sort(key=lambda frame: self._away(node, frame))
         self._of = {frame: node for node, frames in self.frames.items() for frame in frames}
         for node, frame in ((node, frame) for frame, node in self._of.items()):
-            if frame.place.sheet and not node.scalar and (node.operation or frame in group.frames):
+            own = frame in group.frames
+            if frame.place.sheet and (own or (node.operation is not None and not node.scalar)):
                 self._look(node, frame)
         self.shown = Recomputed({}, {})
 
     def _give(self, node: Matrix, frame: Frame) -> None:
         self.frames.setdefault(node, []).append(frame)
 
-    def _give_width(self) -> None:
-        """Let formulas refer to an author's cells for d_k and its root."""
+    def _give_width(self, others: Sequence[Place]) -> None:
+        """Let formulas refer to an author's cells for d_k and its root; one that is blank, with a
+        border or a fill of its own, is filled in."""
         width = self.graph.get(steps.KEY_WIDTH.symbol)
         roots = (one for one in walk(self.graph.values()) if one.operation is sqrt)
         nodes = {"width": width, "root": next((one for one in roots if one.parents == (width,)), None)}
         for called, frame, value in self._widths():
             node = nodes.get(called)
-            if node is None or node in self._named or not is_number(value):
+            if node is None or node in self._named:
                 continue
-            if math.isclose(value, node.values[0, 0], rel_tol=1e-14):
-                self._named[node] = replace(node, name=called)
-                self.frames[self._named[node]] = [frame]
+            blank = value is None and bool(frame.place.sheet)
+            if blank and self._stands_alone(frame.place) and not any(map(frame.place.overlaps, others)):
+                self.group.frames.append(frame)
+            elif not is_number(value) or not math.isclose(value, node.values[0, 0], rel_tol=1e-14):
+                continue
+            self._named[node] = replace(node, name=called)
+            self.frames[self._named[node]] = [frame]
+
+    def _stands_alone(self, place: Place) -> bool:
+        """Whether a cell has a border or a fill, and none beside it has but that of a text."""
+        sheet, (row, column) = self.sheets[place.sheet], (place.row, place.column)
+        beside = (row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)
+        others = (cell for cell in beside if not isinstance(sheet.values.get(cell), str))
+        return sheet.looks.frames((row, column)) and not any(map(sheet.looks.frames, others))
 
     def _widths(self) -> Iterator[tuple[str, Frame, Any]]:
         """The cells that names and labels call d_k or its root, each with what it holds."""
@@ -304,7 +319,8 @@ class Sentence:
             labels = [(cell, text) for cell, text in there.values.items() if isinstance(text, str)]
             for (row, column), text in labels:
                 for cell in ((row, column + 1), (row + 1, column)) if names_width(text) else ():
-                    frame = Frame(text, Place(there.name, *cell, 1, 1), False, "its label")
+                    by = f"the label {text!r}"
+                    frame = Frame(text, Place(there.name, *cell, 1, 1), False, by)
                     yield names_width(text), frame, there.values.get(cell)
 
     def _away(self, node: Matrix, frame: Frame) -> tuple[int, int, int]:
@@ -653,6 +669,8 @@ def _differences(sentence: Sentence, node: Matrix, frame: Frame) -> Iterator[str
     entered, now = sentence.entries[frame], sentence.now.get(sheet.name, {})
     computed = node.operation is not None and frame not in sentence.group.known
     filled, numbers = entered.cells & computed, entered.numbers  # given: hers
+    if not filled.any():
+        return
     expected = sentence.shown.expected[node]
     typed, other = [], []
     for i, j in np.argwhere(filled).tolist():

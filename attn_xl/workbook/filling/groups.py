@@ -470,7 +470,7 @@ def _asked(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str])
             computed = any(named[0] in graph for graph in made.graphs)
             why = "has another place" if computed else "the model does not compute"
             what = f"names {named[0]}, which {why}"
-        yield f"{quoted(place.sheet)}!{place.range}: is blank, and {title.text!r} {what}."
+        yield f"{place.where}: is blank, and {title.text!r} {what}."
 
 
 def _beyond(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str]) -> Iterator[str]:
@@ -1039,9 +1039,11 @@ def _left_out(titles: Iterable[Title], graphs: Sequence[Graph]) -> dict[str, Any
 
 
 def _functions(titles: Iterable[Title]) -> dict[str, Any]:
-    """The settings for the functions that titles name: `GELU`, `RMSNorm`."""
+    """The settings for the functions that titles name: `GELU`, `RMSNorm`, `Softmax (no scaling)`."""
     named = "\n".join(title.text.casefold() for title in titles)
     found: dict[str, Any] = {"norm_type": "rms"} if re.search(r"\brms[\s-]?norm", named) else {}
+    if re.search(r"\b(?:without|no) scaling\b|\bnot scaled\b", named):
+        found["scale"] = False
     activations = [one for name, one in ACTIVATIONS.items() if re.search(rf"\b{name}\b", named)]
     return found | ({"activation": activations[0]} if len(activations) == 1 else {})
 
