@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from attn_xl.errors import AttnXlError, InputError
-from attn_xl.models.steps import TARGET
-from attn_xl.settings import Model, Settings
+from attn_xl.models.steps import TARGET, W_P
+from attn_xl.settings import Model, Positions, Settings
 from attn_xl.tables.names import weight_name
 from attn_xl.tables.survey import Tables
 
@@ -115,6 +115,8 @@ def _changes(tables: Tables, settings: Settings) -> Iterator[Change]:
     for name, most in (("heads", max(heads, default=1)), ("layers", max(layers, default=1))):
         if most > (getattr(settings, name) or 1) and most <= 1000:
             many += [{**change, name: most} for change in many]
+    if W_P.symbol in tables.weights and settings.positions is not Positions.learned:
+        many += [{**change, "positions": Positions.learned} for change in many]
     # Of models that use the same weights, those come first that need no others.
     for model in (settings.model, Model.norm, Model.feed_forward, *Model):
         given = replace(settings, model=model).why_idle("attention") if settings.attention else ""

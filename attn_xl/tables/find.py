@@ -20,7 +20,7 @@ from attn_xl.spreadsheets.metadata import Area, CellSet
 from attn_xl.text import clean, listed, shortened
 
 from .labels import LabelsOnlyError, described, numbers_in, read_region
-from .names import is_matrix_name, of_head, of_recurrence, weight_label, weight_name
+from .names import is_matrix_name, of_head, of_recurrence, step_named, weight_label, weight_name
 from .pytorch import is_title_of_parameter, may_be_cut, parameter_of, whole_name
 from .regions import Grid, Region, find_regions
 from .roles import NOT_READ, RESULT, Found, Reading, inputs_like, pick
@@ -307,7 +307,7 @@ def add_labelled(sheets: Mapping[str, SheetFound], book: Book, said: Reading) ->
     for original, sheet in sheets.items():
         for i, f in enumerate(sheet.found):
             one = _named(f, book, original, sheet.name) if f.why == NOT_READ else f
-            if one.use == "weights" and (f.use or one.name != "Mask"):
+            if one.use == "weights" and (f.use or one.name not in ("Mask", "W_P")):
                 named.setdefault(one.name, []).append((original, i, one))
     for (original, i, f), *others in named.values():
         if not others and not sheets[original].found[i].use and said.is_read(original, f):
@@ -536,6 +536,8 @@ def _named(f: Found, book: Book, original: str, plain: str) -> Found:
             return replace(f, use="weights", name=name, why=why, parameter=name)
     if f.names and is_title_of_parameter(f.names[0][0]):
         return replace(f, why=UNKNOWN)
+    if f.names and not f.computed and step_named(f.names[0][0]) == ("Positions", False):
+        return replace(f, use="weights", name="W_P", why="{!r} is {}".format(*f.names[0]))
     return f
 
 

@@ -255,6 +255,8 @@ def survey_book(
         tables_of = {o: every_table(book, o, p)[2] for o, p in plain_of.items()}
         words = [place_of(*a.area) for a in asked if not a.weights]
         said = read_attention(book, tables_of, only, words, plain_of)
+        if not words and _in_layers(said, tables_of):
+            said = Reading()
     survey.trouble, survey.instead, survey.joined = said.trouble, said.instead, said.joined
     settings = {**said.settings, **settings}
     roles = said.roles or {}
@@ -355,6 +357,19 @@ def _may_compute(book: Book) -> bool:
     """Whether a book has formulas, and not too many to follow."""
     known = sum(len(book.marks.formulas(sheet) or ()) for sheet in book.grids)
     return 0 < known <= MOST_FORMULAS or book.hides_formulas
+
+
+def _in_layers(said: Reading, tables: Mapping[str, Sequence[Found]]) -> bool:
+    """Whether the words of the attention that a book computes are results, as those after a norm are,
+    and labels name the weights of such layers."""
+    read = (f for found in (said.roles or {}).values() for f in found if f.use == "sentence")
+    labels = (
+        weight_label(text) or "" for found in tables.values() for f in found for text, _ in f.names
+    )
+    return any(f.computed for f in read) and any(map(_OF_LAYER.match, labels))
+
+
+_OF_LAYER = re.compile(r"gamma|beta|W_[12]")
 
 
 def _passed(plain: str, original: str, book: Book, only: set[str], asked: bool) -> str:

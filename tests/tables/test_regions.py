@@ -20,8 +20,9 @@ from attn_xl.tables.regions import find_regions, kinds
 NOTES = st.sampled_from(
     ["A note.", "see page 3", "→", "↓", "⇒", "Lesson 7: attention", "© me", "-->", "?", "half of 10"]
 )
+HEADINGS = regions.LABEL_HEADINGS | regions.TURNED_HEADINGS  # of words, without which they are dims
 LETTERS = st.text("abcdefgopqrstuvwxyzäßжאあ", min_size=1, max_size=6).filter(
-    lambda text: not weight_label(text)  # `bo` names a bias
+    lambda text: not weight_label(text) and text not in HEADINGS  # `bo` names a bias
 )
 NUMBERS = st.floats(-1e6, 1e6).map(lambda x: round(x, 3))
 

@@ -2215,6 +2215,11 @@ def test_titles_tell_the_norm_and_the_activation(tmp_path: Path) -> None:
     wanted = y + h / (1 + np.exp(-h)) @ weights["W_2"]
     shown = next(one for step, one in shown_in(book, out).items() if step.endswith("Sum_2"))
     np.testing.assert_allclose(shown, wanted, rtol=1e-9, atol=1e-12)
+    with pytest.raises(InputError, match="with --model encoder --positions learned, or"):
+        attn_xl.attend(out)
+    told = {"positions": "learned", "norm": "pre", "norm_type": "rms", "activation": "silu"}
+    again = next(iter(attn_xl.attend(out, model="encoder", scale=False, **told).values()))
+    np.testing.assert_allclose(again["Enc1.Sum_2"].values, wanted, rtol=1e-9, atol=1e-12)
 
 
 def test_the_question_of_one_word_in_quotation_marks(tmp_path: Path) -> None:
