@@ -2242,6 +2242,32 @@ def test_the_question_of_one_word_in_quotation_marks(tmp_path: Path) -> None:
     np.testing.assert_allclose(shown["Output"], output, rtol=1e-12)
 
 
+def test_heads_below_each_other_repeat_their_queries(tmp_path: Path) -> None:
+    """A second frame of a head's Q is a copy; the line that goes on beside a title is no frame."""
+    made, rng = openpyxl.Workbook(), np.random.default_rng(2)
+    sheet, weights = AuthorSheet(made.active), rng.integers(0, 9, (2, 3, 3, 2)) / 10
+    sheet.block(2, 2, "Input", PETS, DIMS, X)
+    for n, of_head in enumerate(weights):
+        row = 12 + 40 * n
+        for m, (kind, w) in enumerate(zip("qkv", of_head)):
+            sheet.block(row + 10 * m, 2, f"W{kind}", DIMS, ("a", "b"), w)
+            sheet.block(row + 10 * m, 8, kind.upper(), PETS, ("a", "b"))
+        sheet.block(row, 14, "Q", PETS, ("a", "b"))
+        sheet.block(row + 10, 14, "Softmax", PETS, PETS)
+        sheet.block(row + 20, 14, "V'", PETS, ("a", "b"))
+        made.active.cell(row + 28, 2, "Softmax")
+        for column in (2, 3, 4):
+            made.active.cell(row + 28, column).border = Border(bottom=Side("thin"))
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert not book.attention
+    found = sorted(frame.step for _, frame, _ in book.filling.frames)
+    assert found == sorted(
+        f"{s}_{n}" for s in ("Q", "Q", "K", "V", "Softmax", "Output") for n in (1, 2)
+    )
+    wanted = naive_attention(*(X @ w for w in weights[1]))[1]
+    np.testing.assert_allclose(shown_in(book, out)["Output_2"], wanted, rtol=1e-12)
+
+
 def test_weights_on_sheets_of_their_names(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     sheet, weights = AuthorSheet(made.active), np.random.default_rng(4).integers(0, 9, (3, 3, 2)) / 10

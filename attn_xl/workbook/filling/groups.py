@@ -423,7 +423,8 @@ def _unnamed(
             first = 2 if page.labels(row - 1, column, 1, columns) else 1
             away = [*every(range(first, 5), (0, 1)), *every((0, 1), range(1, 4))]
             near = [(row - n, column - m) for n, m in sorted(away, key=sum)]
-            near += [*every((row, row + 1), range(column + columns, column + columns + 3))]
+            if min(rows, columns) > 1:
+                near += [*every((row, row + 1), range(column + columns, column + columns + 3))]
             values = ((cell, page.sheet.values.get(cell)) for cell in near)
             texts = ((c, v) for c, v in values if isinstance(v, str) and not isinstance(v, ErrorValue))
             told = ((cell, clean(text)) for cell, text in texts if text not in ARROWS)
@@ -467,8 +468,12 @@ def _asked(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str])
         if named is None and 1 in (place.rows, place.columns):
             continue
         if named is not None:
-            computed = any(named[0] in graph for graph in made.graphs)
-            why = "has another place" if computed else "the model does not compute"
+            means = {one for graph in made.graphs for one in _in_layers(graph, named[0])}
+            at, looks = (title.row, title.column), pages[place.sheet].sheet.looks
+            beside = (place.row, place.column - 1) == at and place.rows == 1
+            if beside and looks.frames(at) and means & shown:
+                continue  # the line below a title, or its fill
+            why = "has another place" if means else "the model does not compute"
             what = f"names {named[0]}, which {why}"
         yield f"{place.where}: is blank, and {title.text!r} {what}."
 
@@ -1124,9 +1129,11 @@ def _places(
         if crosses and _SELF.search(title.text):
             continue
         # What stands among the steps of a head may be of all heads, or the heads side by side.
-        path, base, number = _PARTED.findall(title.step)[0]
+        path, base, head = _PARTED.findall(title.step)[0]
         joined = [path + one for one in JOINED.get(base, ())]
-        tried = (title.step, path + base, *(one + number for one in joined), *joined)
+        tried = (title.step, path + base, *(one + head for one in joined), *joined)
+        if head and path + base not in made.graphs[n] and _in_layers(made.graphs[n], title.step):
+            tried = (title.step, *tried[2:])  # of its head, not of the first that has no frame
         named = (one for name in tried for one in (name, *_in_layers(made.graphs[n], name)))
         for step in dict.fromkeys(named):
             node = made.graphs[n].get(step)

@@ -162,10 +162,11 @@ def grown(
         graph = compute(given, implied)
         for step, (frame, there) in group.weights.items():
             if step not in graph:
-                wide = count(len(table.columns), "dimension")
+                fits = there.shape[1] == len(table.columns)  # of positions
+                long = (len(table.rows), "word") if fits else (len(table.columns), "dimension")
                 raise InputError(
                     f"{frame.where}: {step} of the template is {there.shape[0]} x {there.shape[1]}, "
-                    f"but {name!r} has {wide}. Give {step} in the input, or generate it: --set "
+                    f"but {name!r} has {count(*long)}. Give {step} in the input, or generate it: --set "
                     "random-weights=1."
                 )
         used: dict[str, tuple[Frame, Any]] = {
