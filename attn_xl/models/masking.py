@@ -13,8 +13,10 @@ from attn_xl.graph.extent import HIDES
 from attn_xl.graph.functions import option, switch
 from attn_xl.graph.given import given_step
 from attn_xl.graph.matrix import Matrix
+from attn_xl.graph.operations.positions import HIDDEN
 from attn_xl.graph.step import WHOLE, Part, Step
 from attn_xl.settings import CELLS, OPTIONS, OVERVIEW, Normalize, Settings
+from attn_xl.tables.labels import words_seen
 from attn_xl.tables.survey import Table, Tables
 from attn_xl.tables.written import drawn_before
 
@@ -141,6 +143,8 @@ def _of(one: Attended) -> str:
 PADDING = ("<PAD>", "<PADDING>")
 SCALE_NOTE = "on: the scores are divided by √d_k, which keeps the softmax soft."
 WINDOW_NOTE = "the number of words that a word looks at: itself and those next to it."
+ONE_SEES = "1 where a word may look, 0 where it may not. Change a number and watch."
+ONE_HIDES = "0 where a word may look, 1 where it may not. Change a number and watch."
 CAUSAL_NOTE = "on: no word looks at later ones."
 TEMPERATURE = (
     CELLS["temperature"],
@@ -293,14 +297,17 @@ class Scoring:
         self, part: Part, table: Table, rows: Sequence[str], columns: Sequence[str]
     ) -> Matrix:
         self._used.add(table.name)
-        if set(table.values.ravel().tolist()) == {0.0, 1.0}:
-            raise InputError(
-                f"{table.file}, sheet {table.sheet!r}: the mask contains only 0 and 1. It is added to "
-                "the scores: write 0 where a word may look and -1E9 where it may not."
-            )
         key = ("own", table.name, tuple(rows), tuple(columns))
         if key not in self._masks:
-            self._masks[key] = given_step(table.values, rows, columns, steps.OWN_MASK, part)
+            seen, step = words_seen(table.values), steps.OWN_MASK
+            if seen is None:
+                self._masks[key] = given_step(table.values, rows, columns, step, part)
+            elif seen[table.values == 1].all():
+                mask = given_step(table.values, rows, columns, replace(step, note=ONE_SEES), part)
+                self._masks[key] = (mask - 1) * -HIDDEN
+            else:
+                mask = given_step(table.values, rows, columns, replace(step, note=ONE_HIDES), part)
+                self._masks[key] = mask * HIDDEN
         return self._masks[key]
 
     @property

@@ -26,7 +26,7 @@ from attn_xl.spreadsheets.formulas import References
 from attn_xl.spreadsheets.numerals import NumberText, is_number
 from attn_xl.text import clean
 
-from .labels import Table, table_at
+from .labels import Table, table_at, words_seen
 from .regions import DECORATION, Grid, is_blank, kind_of
 from .roles import Found, WordsIn
 
@@ -205,7 +205,7 @@ class Products:
     Attributes:
         numbers: the numbers that formulas compute; references: what they read, if they can be read.
         tables: the tables that may be factors, each with its sheet.
-        factors: the same as factors, without copies; masks: those without positive numbers, by shape.
+        factors: the same as factors, without copies; masks: those that may hide words, by shape.
         of: for all words their products with weights and, last, themselves; parts: the columns of these
             products that heads may take.
         multiplied: the cells that products multiply; results: those that hold them.
@@ -233,7 +233,7 @@ class Products:
             originals.setdefault(key, number)
             self.factors += [Factor(sheet, f, False, values), Factor(sheet, f, True, values.T)]
         for one in self.factors:
-            if one.values.max() <= 0 > one.values.min():
+            if one.values.max() <= 0 > one.values.min() or words_seen(one.values) is not None:
                 self.masks.setdefault(one.values.shape, []).append(one)
         places = [f.cells(sheet) for sheet, f in self.tables]
         pairs = references.together(places) if references else permutations(range(len(places)), 2)

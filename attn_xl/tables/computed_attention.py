@@ -30,7 +30,7 @@ from .computed import (
     Tables,
     Values,
 )
-from .labels import Table
+from .labels import Table, words_seen
 from .names import weight_label
 from .roles import Found, Reading
 
@@ -382,7 +382,7 @@ class _Search:
                 made.why = f"{one.where} holds its product with {one.weights.place.where}"
         made.settings = {**first.settings, **({"heads": len(heads)} if len(heads) > 1 else {})}
         if first.mask is not None:
-            made.weights["Mask"] = first.mask, "it is added to the scores"
+            made.weights["Mask"] = first.mask, "it hides scores"
         return made
 
     def _mixed(
@@ -464,7 +464,11 @@ def _values(q: Projection, k: Projection, keys: Sequence[Projection]) -> list[Pr
 def _looks(q: Projection, k: Projection, scale: bool, mask: Factor | None, causal: bool) -> Values:
     """The attention weights of queries and keys."""
     scores = q.values @ k.values.T / (np.sqrt(q.values.shape[1]) if scale else 1.0)
-    return _softmax(scores + (0.0 if mask is None else mask.values), causal)
+    if mask is not None and (seen := words_seen(mask.values)) is not None:
+        scores = np.where(seen, scores, -np.inf)
+    elif mask is not None:
+        scores = scores + mask.values
+    return _softmax(scores, causal)
 
 
 def _settled(q: Projection, k: Projection, stored: Values) -> dict[str, Any] | None:

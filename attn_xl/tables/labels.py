@@ -104,6 +104,16 @@ def looked_up(own: Table, other: Table) -> bool:
     return rows_in(own, other) or rows_in(own.turn(), other.turn())
 
 
+def words_seen(mask: NDArray[np.float64]) -> NDArray[np.bool_] | None:
+    """Which words (m) each word (n) sees by a mask (n, m) of zeros and ones: those with a 1, or with
+    a 0 if no word would see itself; None for any other mask, which is added to scores."""
+    ones = mask == 1
+    if not ones.any() or not (ones | (mask == 0)).all():
+        return None
+    hides = mask.shape[0] == mask.shape[1] and not ones.diagonal().any()
+    return np.asarray(ones != hides)
+
+
 Lines = Mapping[int, list[Any]]
 """Rows of cells by number, from 0."""
 

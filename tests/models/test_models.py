@@ -323,6 +323,20 @@ def test_a_mask_of_ones_own(make: Make, write: Make) -> None:
     assert openpyxl.load_workbook(write(source))["Mask"]["C5"].value == -1e9
 
 
+@pytest.mark.parametrize("hides", [False, True], ids=["1 sees", "1 hides"])
+def test_a_mask_of_zeros_and_ones(hides: bool, make: Make, write: Make) -> None:
+    own = np.array([[1, 0, 1], [1, 1, 0], [0, 0, 1]])
+    x = table(normal(3, 2))
+    masks = np.where(own, 0, -1e9), 1 - own if hides else own
+    made = [attend(read_tables(make({"s": x, "Mask": mask.tolist()}))) for mask in masks]
+    np.testing.assert_allclose(*(one["s"]["Softmax"].values for one in made), rtol=1e-15)
+    shown = "Mask!C5*-1000000000" if hides else "(Mask!C5-1)*1000000000"
+    book = openpyxl.load_workbook(out := write(make({"s": x, "Mask": masks[1].tolist()})))
+    assert book["Masked"]["C5"].value == f"=Scaled!C5+{shown}"
+    assert book["Mask"]["A2"].value.startswith(f"{int(not hides)} where a word may look")
+    check(out)
+
+
 @pytest.mark.parametrize(("last", "computed"), [(-1e9, False), (0, True)])
 def test_a_mask_of_ones_own_that_hides_later_words_is_the_only_one(
     make: Make, last: float, computed: bool
@@ -443,7 +457,7 @@ def test_the_similarity_command(tmp_path: Path, capsys: pytest.CaptureFixture[st
         ({"b_Q": table(np.ones((1, 3)))}, {"heads": 2, "random_weights": 1}, "b_Q is 1 x 3, but needs 1 x 4"),
         ({"W_K": table(np.ones((4, 6)))}, {"heads": 2, "random_weights": 1}, "the same number of dimensions"),
         ({"Mask": [[0, 0], [0, 0]]}, {}, "the mask is 2 x 2, but the scores are 3 x 3"),
-        ({"Mask": [[0, 1, 0], [0, 0, 1], [0, 0, 0]]}, {}, "only 0 and 1"),
+        ({"Mask": [[1, 0, 0], [0, 0, 0], [0, 0, 1]]}, {}, "hides every word from 'dog'"),
         ({"Mask": [[-1e9] * 3, [0] * 3, [0] * 3]}, {}, "hides every word from 'cat'"),
         ({"s": [["", "d1"], ["<PAD>", 1], ["<PAD>", 2]]}, {}, "hides every word from '<PAD>'"),
         ({"s": [["", "d1"], ["x", 1], ["y", -1]]}, {"normalize": Normalize.sum}, "the scores of 'x' add up to 0"),

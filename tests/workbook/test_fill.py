@@ -2268,6 +2268,28 @@ def test_heads_below_each_other_repeat_their_queries(tmp_path: Path) -> None:
     np.testing.assert_allclose(shown_in(book, out)["Output_2"], wanted, rtol=1e-12)
 
 
+@pytest.mark.parametrize("title", ["Mask", ""])
+def test_a_mask_of_zeros_and_ones_stays_as_it_is(title: str, tmp_path: Path) -> None:
+    """Formulas refer to it; it is found by their numbers, too, without its title."""
+    made, words = openpyxl.Workbook(), PETS[:3]
+    sheet, own = AuthorSheet(made.active), np.array([[1, 0, 0], [1, 1, 0], [0, 1, 1]])
+    sheet.block(2, 2, "Input", words, DIMS, X[:3])
+    sheet.block(2, 10, "Mask", words, words, own)
+    for n, step in enumerate(("Scaled", "Masked", "Softmax", "Output")):
+        sheet.block(10 + 8 * n, 2, step, words, DIMS if step == "Output" else words)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert not book.attention
+    hidden = np.where(own == 1, X[:3] @ X[:3].T / 3**0.5, -np.inf)
+    wanted = np.exp(hidden) / np.exp(hidden).sum(1, keepdims=True)
+    np.testing.assert_allclose(shown_in(book, out)["Softmax"], wanted, rtol=1e-12)
+    changed = openpyxl.load_workbook(out)
+    assert changed.active["D20"].value == "=D12+(L4-1)*1000000000"
+    changed.active["J2"] = title or None
+    again = attn_xl.attend(saved(changed, tmp_path / "again.xlsx"))["Sheet"]
+    np.testing.assert_allclose(again["Softmax"].values, wanted, rtol=1e-12)
+    assert again["Mask"].values.tolist() == own.tolist()
+
+
 def test_weights_on_sheets_of_their_names(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     sheet, weights = AuthorSheet(made.active), np.random.default_rng(4).integers(0, 9, (3, 3, 2)) / 10
