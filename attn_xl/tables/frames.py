@@ -504,10 +504,12 @@ def tables_given(
 
 
 def _by_titles(block: Box, titles: Sequence[Title]) -> list[Box]:
-    """A block of numbers, or its parts: weights that touch, each below its title, or a bias behind."""
+    """A block of numbers, or its parts that touch: weights, each below its title, a bias behind, or
+    steps, each below its title and a row of headings."""
     row, column, rows, columns = block
-    above = (title for title in titles if title.place is None and title.row == row - 1)
-    named = {title.column: title.step for title in above if title.step.startswith(("W_", "b_"))}
+    above = [title for title in titles if title.place is None and 0 < row - title.row <= 2]
+    named = {title.column: title.step for title in above
+             if title.row < row - 1 or title.step.startswith(("W_", "b_"))}  # fmt: skip
     starts = [n for n in range(column, column + columns) if n in named]
     ends = [*starts[1:], column + columns]
     wide = (end - start > named[start].startswith("W_") for start, end in zip(starts, ends))

@@ -183,7 +183,8 @@ class _Sheet:
         self.grid, self.cells, self.names = grid, cells, names
         self.boxes = merged(boxes(cells >= NUMBER_TEXT))
         self.counts = self._counts()
-        self.boxes = [box for box in self.boxes if box[:2] not in self.counts]
+        boxes_left = (box for box in self.boxes if box[:2] not in self.counts)
+        self.boxes = [part for box in boxes_left for part in self._groups(box)]
         self.owner = np.zeros(cells.shape, dtype=np.int32)
         self._own()
 
@@ -202,6 +203,21 @@ class _Sheet:
             if (counts or headed) and (top, beyond, bottom) in tables:
                 found.add((top, left))
         return found
+
+    def _groups(self, box: Box) -> list[Box]:
+        """The columns of a table by the steps that a row above their headings names, `Embedding` and
+        `Query`; the table itself if it names none."""
+        top, left, bottom, right = box
+        starts = [column for column in range(left, right + 1) if self._starts_group(top, column)]
+        if len(starts) < 2 or starts[0] > left:
+            return [box]
+        ends = [*(start - 1 for start in starts[1:]), right]
+        return [(top, start, bottom, end) for start, end in zip(starts, ends)]
+
+    def _starts_group(self, top: int, column: int) -> bool:
+        """Whether a text over the heading of a column of numbers names a step."""
+        over = self.text(top - 2, column)
+        return bool(over and self.text(top - 1, column) and step_named(over))
 
     def _is_text(self, top: int, bottom: int, column: int) -> bool:
         """Whether some rows of a column are all texts."""
@@ -296,11 +312,11 @@ class _Sheet:
         header = top > 0 and self.any_text(top - 1, left, right)
         if header:  # a column without numbers may still have a heading
             while left > 0 and self._continues(top - 1, left - 1, own):
-                if any(self._label_column(top, bottom, left)):
+                if any(self._label_column(top, bottom, left)) or self._starts_group(top, left):
                     break
                 left -= 1
             while self._continues(top - 1, right + 1, own):
-                if self._describes(top, bottom, right + 1):
+                if self._describes(top, bottom, right + 1) or self._starts_group(top, right + 1):
                     break
                 right += 1
         labels = self._label_column(top, bottom, left)
@@ -437,6 +453,8 @@ class _Sheet:
         """Build the region: cut off the titles above it and collect the texts that may name it."""
         top, left, _, right = box
         up, first, down, last = crop
+        if self._starts_group(top, left) and len(self.filled(top - 2, first, last)) > 1:
+            up, side_title = top - 1, self.text(top - 2, left)
         header = top - 1 if up < top and self.any_text(top - 1, left, last) else None
         as_title = header is not None and self._is_title(header, box, first)
         stop = top if header is None else header

@@ -2290,6 +2290,29 @@ def test_a_mask_of_zeros_and_ones_stays_as_it_is(title: str, tmp_path: Path) -> 
     assert again["Mask"].values.tolist() == own.tolist()
 
 
+def test_one_table_with_groups_of_columns(tmp_path: Path) -> None:
+    """A row a word: its embedding, query, key and value, each below a heading of its own."""
+    made, rng, words = openpyxl.Workbook(), np.random.default_rng(6), PETS[:4]
+    page, weights = made.active, rng.integers(0, 9, (3, 3, 2)) / 10
+    page.append(["Token", "Embedding", None, None, "Query", None, "Key", None, "Value"])
+    page.append([None, "e1", "e2", "e3", "q1", "q2", "k1", "k2", "v1", "v2"])
+    for word, x in zip(words, X.tolist()):
+        page.append([word, *x])
+    for n, (kind, w) in enumerate(zip("qkv", weights)):
+        AuthorSheet(page, labels=False).block(2, 12 + 4 * n, "", "abc", "ab", w)
+        page.cell(3, 13 + 4 * n, f"W{kind}")
+    AuthorSheet(page).block(10, 2, "Output", words, ("v1", "v2"))
+    blank = attn_xl.attend(path := saved(made, tmp_path / "own.xlsx"))["Sheet"]
+    book, out = filled(path)
+    assert (len(book.filling.frames), book.attention) == (4, [])
+    wanted = naive_attention(*(X[:4] @ w for w in weights))[1]
+    np.testing.assert_allclose(shown_in(book, out)["Output"], wanted, rtol=1e-12)
+    for graph in (blank, attn_xl.attend(out)["Sheet"]):
+        np.testing.assert_allclose(graph["Output"].values, wanted, rtol=1e-12)
+        assert graph["Input"].columns == ("e1", "e2", "e3")
+    assert fill_file(out, {}).content == out.read_bytes()
+
+
 def test_weights_on_sheets_of_their_names(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     sheet, weights = AuthorSheet(made.active), np.random.default_rng(4).integers(0, 9, (3, 3, 2)) / 10
