@@ -145,7 +145,7 @@ SPELLINGS = {
     "Scores": "scores score s attentionscores attentionscore similarityscores similarities similarity "
     "dotproducts dotproduct dotproductsimilarity innerproducts innerproduct matmul1 eij "
     "affinity affinities affinityscores alignmentscores energy energies compatibility "
-    "compatibilityscores unnormalizedattention unnormalizedweights unnormalizedscores",
+    "compatibilityscores attentionlogits unnormalizedattention unnormalizedweights unnormalizedscores",
     "Scaled": "scaled scale scaling ss",
     "Masked": "masked maskedscores maskedattentionscores",
     "Mask": "mask attentionmask causalmask lookaheadmask paddingmask",
@@ -158,12 +158,14 @@ SPELLINGS = {
     "expscores",
     "Softmax.Sum": "sum sums rowsum rowsums sumofrow sumofrows sumofeachrow Σ ∑ Σr[i] Σexp sumofexp "
     "sumofexponentials sumofexponents",
-    "Output": "output outputs outputz z context contextvector contextvectors attentionoutput result "
+    "Output": "output outputs outputz z context contextvector contextvectors attentionoutput "
+    "attentionout result "
     "attentionweightedfeatures attentionvalues weightedv headoutput attentionheadoutput finaloutput "
     "multihead multiheadoutput attentionresult multiheadattention",
     "Concat": "concat concatenate concatenated concatenatedheads concatenation concatenatedoutputs",
     "Positions": "positionalencoding positionalencodings positionencoding positionencodings "
-    "positionalembedding positionalembeddings positionembedding positionembeddings pe "
+    "positionalembedding positionalembeddings positionembedding positionembeddings "
+    "pe positionalencodingpe "
     "positionvectors positionalvectors",
     "Cosine": "cosinesimilarity cosinesimilarities cosines",
     "d_k": "dk d_k keydims keydimensions",
@@ -179,7 +181,8 @@ OF_LAYERS = {
     "Norm.Variance": "variance variances rowvariance",
     "FeedForward": "feedforward feedforwardnetwork ffn mlp secondlayer ffnsecondlayer "
     "secondlinearlayer",
-    "Hidden": "hidden hiddenlayer hiddenstate hiddenstates feedforwardhidden feedforwardhiddenlayer "
+    "Hidden": "hidden hiddenlayer hiddenunits hiddenstate hiddenstates feedforwardhidden "
+    "feedforwardhiddenlayer "
     "ffnhidden mlphidden firstlayer ffnfirstlayer firstlinearlayer ht",
     "Activated": "relu gelu silu swish activation",
     "Attention": "attentionoutputprojection attentionprojection projectedattention projectedoutput "
@@ -237,7 +240,7 @@ _FORMULAS = (
     (r"softmax\(.*\)|softmaxof.*", "Softmax"),
     (r"softmax\(.*\)\*?(?:v|x|input|values)|(?:v|x|input|values)\*?softmax\(.*\)", "Output"),
     (rf"{_WEIGHTS}\*(?:v|x|input|values)|(?:v|x|input|values)\*{_WEIGHTS}", "Output"),
-    (r".*attention\(q,k,v\)|(?:softmax|attention|weights)v", "Output"),
+    (r".*attention\(q,k,v\)|(?:softmax|attention|weights|p)v", "Output"),
     (r"multipl(?:y|ied)(?:by|with)(?:v|values)|outputs?of(?:the)?\w*attention", "Output"),
     (r"weighted(?:(?:sum|average)s?(?:of(?:the)?(?:v|values))?|values|vectors)", "Output"),
     (
@@ -246,8 +249,12 @@ _FORMULAS = (
     ),
     (r"dotproducts?ofqandk", "Scores"),
     (
-        r"(?:x|inputs?|tokens?|(?:(?:word|token)s?)?embeddings?)\+(?:position(?:al)?(?:encoding|embedding)?s?|pe)",
+        r"(?:x|inputs?|tokens?|(?:(?:word|token|input)s?)?embeddings?)\+(?:position(?:al)?(?:encoding|embedding)?s?|pe)",
         "Embedded",
+    ),
+    (
+        r"(?:sinusoidal|(?:sine?|cos(?:ine)?|/|and|&)+)(?:position(?:al)?(?:encodings?|embeddings?)|pe)",
+        "Positions",
     ),
     (r"(?:x|inputs?|embeddings?)\+(?:z|outputs?|(?:self|multihead)?attention(?:outputs?)?)", "Sum"),
     (r"(?:scaled?scores|scores|scaled)\+mask", "Masked"),
@@ -303,7 +310,7 @@ _FURTHER = re.compile(
     re.IGNORECASE,
 )
 _SYMBOL = re.compile(  # `Context A` heads a sentence
-    r"(?<=\w\w)(?<!ontext)\s+(?:[A-Z]['′]?|[cfghinorz][\u0300-\u036f]?(?:_?t)?)$|(?<=\w\w)\s+(?:outputs?|vectors?)$"
+    r"(?<=\w\w)(?<!ontext)\s+(?:[A-Zα]['′]?|[cfghinorz][\u0300-\u036f]?(?:_?t)?)$|(?<=\w\w)\s+(?:outputs?|vectors?)$"
 )
 _AFTER = re.compile(r"(?:[\w-]+\s+){0,2}after\s+(?:the\s+)?(\w+)", re.IGNORECASE)
 _OF_WORD = re.compile(r"(.+?)\s+(?:of|for)\s+(?:the\s+)?(?:(?:word|token)\s+)?[\"“‘'«]?[\w-]+[\"”’'»]?")

@@ -1620,6 +1620,8 @@ TITLES = {
     "Activated": "Feed forward hidden layer (ReLU) | Hidden = ReLU(X W1) | ReLU(X·W_1)",
     "Hidden": "X W1 + b1 | First layer",
     "Linear": "Linear layer",
+    "Positions": "Positional encoding PE(pos, 2i) = sin(pos/10000^(2i/d)) "
+    "| Sine/cosine positional encoding",
     "Attention": "Attention output projection",
     "Update": "Update gate z_t",
     "Candidate": "Candidate cell state c\u0303_t",
@@ -1629,12 +1631,12 @@ TITLES = {
     "| Attention scores (QKᵀ/√d)",
     "Scaled_1": "S1 = Q1K1ᵀ/√2",
     "Softmax": "Normalized weights (softmax) | III. Softmax | After softmax | Row-wise softmax | α_ij "
-    "| Normalised scores | exp(s)/sum(exp(s)) | ÷ sum | ÷ ∑",
+    "| Normalised scores | exp(s)/sum(exp(s)) | ÷ sum | ÷ ∑ | Weights α",
     "Softmax_2": "Head 2: Softmax",
     "Softmax.Maximum": "Max per row",
     "Softmax.Exponentials": "e^S | e^(x - max) | e^□",
     "Softmax.Sum": "∑ | ∑ e^x",
-    "Output": "Output: the new vectors | MultiHead = Concat · Wo "
+    "Output": "Output: the new vectors | MultiHead = Concat · Wo | O = PV | Attn out "
     "| Sum = new vector for 'cat' | Task 3 - Contextualized embeddings | softmax(QK^T/√dk)V | AV "
     "| Output V A | Output A × V "
     "| New X | Attention(Q, K, V) | Softmax V | Weighted average | Updated word vectors "
@@ -1646,7 +1648,8 @@ TITLES = {
     "Input": "Input X | • Input | X ∈ R^5x3 | The input | Original embeddings | Embedding vectors "
     "| Token representations | Xᵀ",
     "Sum": "X + Z | Input + self-attention output | Residual connection",
-    "Embedded": "Embeddings + Positional Encoding | Input = Token + Position | Token + position",
+    "Embedded": "Embeddings + Positional Encoding | Input = Token + Position "
+    "| Input embedding + position embedding | Token + position",
     None: "3 x 4 | ##s | max % | The matrix | Note: Output | Attention / 2 | Weight matrix | ß | NEXT "
     "| KT Corp | Context A | Head 1 | Attention by hand | Scores - max | Output − Input "
     "| Change = Output - X",  # ß is no SS
