@@ -286,8 +286,6 @@ def _projected(
     """Sentences whose queries, keys and values are given, or whose scores, and the titles of these."""
     named = {replace(t, step=stand_for[t.step]): t for t in titles if t.step in stand_for}
     given: dict[str, list[tuple[Title, Frame, Table]]] = {step: [] for step in stand_for.values()}
-    if not named:
-        return set(), []
     for sheet in drawn.sheets:
         own = [title for title in named if title.sheet == sheet.name]
         there = tables_given(sheet, pages[sheet.name], own, str(drawn.path))
@@ -591,8 +589,6 @@ def _with_single_words(
     _assign(alone, pages, titles)
     if alone.score > made.score:
         return alone
-    if made.missing & IMPLIES.keys():
-        return made
     for query, heading in asked:
         query.frames, query.heading = [], heading
     both = Assigned([*made.groups, *alone.groups], [*made.graphs, *alone.graphs], labels=made.labels)
