@@ -2225,6 +2225,17 @@ def test_titles_tell_the_norm_and_the_activation(tmp_path: Path) -> None:
     np.testing.assert_allclose(again["Enc1.Sum_2"].values, wanted, rtol=1e-9, atol=1e-12)
 
 
+def test_functions_that_the_model_lacks_tell_nothing(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    for n, title in enumerate(("Input", "Length (no scaling)", "Cosine", "GELU")):
+        columns = {"Cosine": PETS, "Length (no scaling)": ["length"]}.get(title, DIMS)
+        sheet.block(2 + 10 * n, 2, title, PETS, columns, None if n else X)
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    assert [frame.step for _, frame, _ in book.filling.frames] == ["Cosine", "Magnitude"]
+    assert len(book.attention) == 1
+
+
 def test_the_question_of_one_word_in_quotation_marks(tmp_path: Path) -> None:
     """Its frames are drawn for one column; what no step of ours shows stays blank, and is said."""
     made, words = openpyxl.Workbook(), PETS[:3]

@@ -14,6 +14,7 @@ import numpy as np
 
 from attn_xl.errors import AttnXlError, InputError
 from attn_xl.graph.graph import Graph
+from attn_xl.graph.step import Step
 from attn_xl.models import steps
 from attn_xl.spreadsheets.addresses import Place, address, quoted
 from attn_xl.spreadsheets.boxes import Box
@@ -217,7 +218,8 @@ def assigned(
         if step != steps.COSINE.symbol or shown.isdisjoint((steps.SOFTMAX.symbol, steps.OUTPUT.symbol)):
             made.implied |= IMPLIES[step]
     made.implied |= _heads_named(titles, made.groups) | _left_out(titles, made.graphs)
-    made.implied |= _functions(titles) | _norm_first(made.groups)
+    if "model" not in made.implied:
+        made.implied |= _functions(titles, made.graphs) | _norm_first(made.groups)
     if made.implied:  # a step's name is enough
         made.left, made.done = [], set()
         for group in made.groups:
@@ -1039,14 +1041,18 @@ def _left_out(titles: Iterable[Title], graphs: Sequence[Graph]) -> dict[str, Any
     return {"norm": "none"} | ({} if steps.SKIP.symbol in named else {"skip": False})
 
 
-def _functions(titles: Iterable[Title]) -> dict[str, Any]:
-    """The settings for the functions that titles name: `GELU`, `RMSNorm`, `Softmax (no scaling)`."""
+def _functions(titles: Iterable[Title], graphs: Sequence[Graph]) -> dict[str, Any]:
+    """The settings for the functions that titles name and the model has: `GELU`, `RMSNorm`, `Softmax
+    (no scaling)`."""
     named = "\n".join(title.text.casefold() for title in titles)
-    found: dict[str, Any] = {"norm_type": "rms"} if re.search(r"\brms[\s-]?norm", named) else {}
-    if re.search(r"\b(?:without|no) scaling\b|\bnot scaled\b", named):
-        found["scale"] = False
     activations = [one for name, one in ACTIVATIONS.items() if re.search(rf"\b{name}\b", named)]
-    return found | ({"activation": activations[0]} if len(activations) == 1 else {})
+    told: dict[Step, dict[str, Any]] = {
+        steps.NORM: {"norm_type": "rms"} if re.search(r"\brms[\s-]?norm", named) else {},
+        steps.SCALED: {"scale": False} if re.search(r"\b(?:without|no) scaling\b", named) else {},
+        steps.ACTIVATED: {"activation": activations[0]} if len(activations) == 1 else {},
+    }
+    has = {one for one in told if any(_in_layers(graph, one.symbol) for graph in graphs)}
+    return {name: value for one in has for name, value in told[one].items() if value != "relu"}
 
 
 def _norm_first(groups: Sequence[Group]) -> dict[str, Any]:
