@@ -257,7 +257,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "thorough: run with --thorough only")
     settings.register_profile(
         "run",
-        max_examples=60 if config.getoption("--thorough") else 20,
+        max_examples=40 if config.getoption("--thorough") else 20,
         deadline=None,
         suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     )
