@@ -39,6 +39,7 @@ from conftest import (
     verify,
 )
 from engines import IronCalc
+from judges import differences_ironcalc
 from openpyxl.chart.data_source import NumData
 from openpyxl.styles import Border, Side
 from openpyxl.utils import get_column_letter
@@ -1747,6 +1748,33 @@ def test_a_list_may_stand_below_the_matrices_of_all_words(tmp_path: Path) -> Non
     shown = [values[row, 3] for row in (47, 48, 49)]
     np.testing.assert_allclose(shown, weights[words.index("cat")], rtol=1e-12)
     assert not book.attention
+
+
+@alike
+@pytest.mark.parametrize("given", [("Q", "K", "V"), ("Scores", "V")])
+@pytest.mark.parametrize("across", [False, True])
+def test_a_word_may_be_named_beside_given_queries_or_scores(
+    across: bool, given: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Formulas compute what the cells of that word hold: another engine computes each anew."""
+    made, words = openpyxl.Workbook(), PETS[:3]
+    numbers = {"Q": X[:3], "K": X[1:4], "V": X[:3, :2], "Scores": X[:3] @ X[1:4].T}
+    sheet = AuthorSheet(made.active, across=across)
+    for n, name in enumerate(given):
+        columns = words if name == "Scores" else DIMS[: numbers[name].shape[1]]
+        sheet.block(2, 2 + 8 * n, name, words, columns, numbers[name])
+    made.active["B30"] = f'Attention for "{words[1]}"'
+    made.active.append([None, None, *words])
+    made.active.append([None, "exp"])
+    made.active.append([None, "softmax"])
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert not book.attention
+    scores = numbers["Scores"][1:2]
+    weights = np.exp(scores / (np.sqrt(X.shape[1]) if "Q" in given else 1))
+    cells = read_drawn(out).sheets[0].values
+    shown = [cells[33, 3 + n] for n in range(3)]
+    np.testing.assert_allclose(shown, (weights / weights.sum())[0], rtol=1e-12)
+    assert not differences_ironcalc(out, 1e-12)
 
 
 @pytest.mark.parametrize(("model", "blank"), [("rnn", "Hidden"), ("norm", "Norm")])

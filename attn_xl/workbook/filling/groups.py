@@ -592,10 +592,14 @@ def _with_single_words(
     if alone.score > made.score:
         return alone
     for query, heading in asked:
-        query.frames, query.heading = [], heading
+        query.frames, query.heading = [*query.known], heading
     both = Assigned([*made.groups, *alone.groups], [*made.graphs, *alone.graphs], labels=made.labels)
     _assign(both, pages, [title for title in titles if title not in made.done], copies=False)
-    shown = [n for n, group in enumerate(both.groups) if group.frames or n < len(made.groups)]
+    shown = [
+        n
+        for n, group in enumerate(both.groups)
+        if len(group.frames) > len(group.known) or n < len(made.groups)
+    ]
     both.groups, both.graphs = [both.groups[n] for n in shown], [both.graphs[n] for n in shown]
     return both if len(shown) > len(made.groups) else made
 
@@ -625,19 +629,30 @@ def _asked_about(made: Assigned, pages: Mapping[str, Page]) -> list[tuple[Group,
 
 def _one_word(group: Group, number: int) -> Group:
     """A word of a sentence, by its number from 0, that looks at all of them."""
-    place, turned = group.input.place, group.input.turned
-    down, across = (0, number) if turned else (number, 0)
-    rows, columns = (place.rows, 1) if turned else (1, place.columns)
+    row = _row_of(group.input, number)
     memory = group.input, replace(group.table, name=group.input.where)
-    return replace(
+    known = (
+        frame if frame.step in (steps.KEYS.symbol, steps.VALUES.symbol) else _row_of(frame, number)
+        for frame in group.known
+        if frame.step != steps.INPUT.symbol
+    )
+    query = replace(
         group,
-        input=replace(
-            group.input, place=replace(shifted(place, down, across), rows=rows, columns=columns)
-        ),
+        input=row,
         table=group.table.part(slice(number, number + 1), slice(None)),
         weights={**group.weights, steps.MEMORY.symbol: memory},
-        frames=[],
+        known=tuple(known),
     )
+    query.frames = [*query.known]
+    return query
+
+
+def _row_of(frame: Frame, number: int) -> Frame:
+    """The part of a frame for one word."""
+    down, across = (0, number) if frame.turned else (number, 0)
+    place = shifted(frame.place, down, across)
+    rows, columns = (place.rows, 1) if frame.turned else (1, place.columns)
+    return replace(frame, place=replace(place, rows=rows, columns=columns))
 
 
 def _order(drawn: DrawnBook, place: Place) -> tuple[int, int, int]:
