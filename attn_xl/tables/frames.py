@@ -861,9 +861,15 @@ def evidence(
 
 
 def is_beyond(cells: Page, place: Place, title: Title) -> bool:
-    """Whether a place goes on where a frame ends, or its labels do: its first cells have some."""
+    """Whether a place goes on where a frame ends, or its labels do: its first cells have some; or is a
+    single row or column of a frame, whose others no text heads."""
     row, column, rows, columns = box(place)
     drawn = next((one for one in cells.blanks if one[:2] == (row, column)), (row, column, 0, 0))
+    down, across = drawn[2] - rows, drawn[3] - columns
+    if 0 == across < down and rows == 1 < columns and not cells.texts(row, column - 1, drawn[2], 1):
+        return True
+    if 0 == down < across and columns == 1 < rows and not cells.texts(row - 1, column, 1, drawn[3]):
+        return True
     if cells.framed(*box(place)) == drawn[2] * drawn[3] < rows * columns and drawn[2:] != (0, 0):
         return True
     for own, first in zip(labels_of(cells, place), ((row, column - 1), (row - 1, column))):

@@ -159,7 +159,7 @@ SPELLINGS = {
     "Softmax.Sum": "sum sums rowsum rowsums sumofrow sumofrows sumofeachrow Σ ∑ Σr[i] Σexp sumofexp "
     "sumofexponentials sumofexponents",
     "Output": "output outputs outputz z context contextvector contextvectors attentionoutput "
-    "attentionout result "
+    "attentionout result contextvec contextvecs allcontextvecs allcontextvectors δe δx "
     "attentionweightedfeatures attentionvalues weightedv headoutput attentionheadoutput finaloutput "
     "multihead multiheadoutput attentionresult multiheadattention",
     "Concat": "concat concatenate concatenated concatenatedheads concatenation concatenatedoutputs",
@@ -174,7 +174,8 @@ SPELLINGS = {
 NO_STEPS = ("a", "s", "ss", "weights", "weight")
 """Titles of tables that may be something else."""
 OF_LAYERS = {
-    "Sum": "add residual residualadd skip skipconnection residualconnection",
+    "Sum": "add residual residualadd skip skipconnection residualconnection residualconnectionvalues "
+    "residualvalues e+δe x+δx",
     "Norm": "layernorm layernormalization rmsnorm rmsnormalization add&norm addandnorm addnorm "
     "add+norm addlayernorm normalized",
     "Norm.Mean": "mean means average rowmean",

@@ -1644,11 +1644,11 @@ TITLES = {
     '| Multiply by V | V softmax(KTQ) | new embedding of "cat" | Multi-head attention output '
     "| Context-aware embeddings (4 × 3) | Output of masked self-attention | · V = Output: "
     "| 5. · V = Output | Step 5: 📤 Output embeddings "
-    "| Attention = softmax(QKᵀ/√d) V",
+    "| Attention = softmax(QKᵀ/√d) V | all_context_vecs | ΔE",
     "Output_2": "Head output 2 | Output of head 2",
     "Input": "Input X | • Input | X ∈ R^5x3 | The input | Original embeddings | Embedding vectors "
     "| Token representations | Xᵀ",
-    "Sum": "X + Z | Input + self-attention output | Residual connection",
+    "Sum": "X + Z | Input + self-attention output | Residual connection values | E + ΔE",
     "Embedded": "Embeddings + Positional Encoding | Input = Token + Position "
     "| Input embedding + position embedding | Token + position",
     None: "3 x 4 | ##s | max % | The matrix | Note: Output | Attention / 2 | Weight matrix | ß | NEXT "
@@ -1886,6 +1886,22 @@ def test_a_word_of_a_frame_that_the_input_lacks_is_said(tmp_path: Path) -> None:
     assert book.attention == [
         "Sheet!C14: is blank; 'cat' is no word of the sentence, whose Output ends before it."
     ]
+
+
+def test_a_frame_that_is_larger_than_its_matrix_is_said(tmp_path: Path) -> None:
+    """A single row of it is not filled in alone: a `Sum` as large as the output is that."""
+    made, words = openpyxl.Workbook(), PETS[:3]
+    sheet = AuthorSheet(made.active, across=True)
+    sheet.block(2, 2, "Input", words, DIMS, X[:3])
+    sheet.block(2, 9, "Scores", (*words, None, None), words)
+    sheet.block(11, 2, "Sum", words, [None] * len(DIMS))
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert book.attention == [
+        "Sheet!M4:N6: is blank; the frame is larger than the 3 x 3 cells of Scores."
+    ]
+    frame = next(frame for _, frame, _ in book.filling.frames if frame.step == "Output")
+    _, found = values_in(read_drawn(out).sheets[0], frame.place, frame.turned)
+    np.testing.assert_allclose(found, naive_attention(X[:3], X[:3], X[:3])[1], rtol=1e-12)
 
 
 def test_a_sum_is_of_what_it_stands_beside(tmp_path: Path) -> None:

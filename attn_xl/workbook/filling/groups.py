@@ -479,10 +479,16 @@ def _asked(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str])
 
 
 def _beyond(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str]) -> Iterator[str]:
-    """Words of a frame that the sentence lacks: the matrix ends before a labelled blank cell."""
+    """Words of a frame that the sentence lacks: the matrix ends before a labelled blank cell; and what
+    is left of a frame that is drawn larger than its matrix."""
     taken = [frame.place for group in made.groups for frame in (*group.given, *group.frames)]
     for frame in (frame for group in made.groups for frame in group.frames):
         place, page = frame.place, pages[frame.place.sheet]
+        rest = _rest(page, place)
+        if rest is not None and not any(map(rest.overlaps, taken)):
+            size = f"{place.rows} x {place.columns} cells of {frame.step}"
+            yield f"{rest.where}: is blank; the frame is larger than the {size}."
+            continue
         row, column = place.last_row + 1, place.column
         label = row, column - 1
         if frame.turned:
@@ -498,6 +504,21 @@ def _beyond(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str]
                 f"{where}: is blank; {clean(text)!r} is no word of the sentence, whose {frame.step} "
                 "ends before it."
             )
+
+
+def _rest(page: Page, place: Place) -> Place | None:
+    """What a frame has right of or below the place of its matrix, unless a text heads it."""
+    at = place.row, place.column
+    _, _, rows, columns = next((one for one in page.blanks if one[:2] == at), box(place))
+    if columns > place.columns:
+        rest = Place(place.sheet, place.row, place.last_column + 1, rows, columns - place.columns)
+        heads = rest.row - 1, rest.column, 1, rest.columns
+    elif rows > place.rows:
+        rest = Place(place.sheet, place.last_row + 1, place.column, rows - place.rows, columns)
+        heads = rest.row, rest.column - 1, rest.rows, 1
+    else:
+        return None
+    return None if page.texts(*heads) else rest
 
 
 def plain_exponentials(group: Group) -> dict[str, Any]:
@@ -992,8 +1013,10 @@ JOINED = {
     steps.CONCAT.symbol: (steps.OUTPUT.symbol,),
     steps.SOFTMAX.symbol: (steps.ATTENTION.symbol,),
     "Linear": (steps.HIDDEN.symbol, steps.FEED_FORWARD.symbol, steps.LOGITS.symbol),
-    f"{steps.SOFTMAX.symbol}.{steps.SUM.symbol}": (steps.EMBEDDED.symbol, steps.SKIP.symbol),
-}
+    f"{steps.SOFTMAX.symbol}.{steps.SUM.symbol}": (
+        steps.EMBEDDED.symbol, steps.SKIP.symbol, steps.OUTPUT.symbol
+    ),
+}  # fmt: skip
 """What a title of one head names of all of them, which a `Linear` layer may be, and a sum that is none
 of exponentials."""
 OTHERWISE = {
