@@ -323,7 +323,9 @@ def _take_projected(survey: Survey) -> None:
     for sheet in survey.sheets:
         for n, f in enumerate(sheet.found):
             if f.use == "sentence" or f.why.startswith("may be"):
-                name = PROJECTED.get((f.title or sheet.name).casefold(), "")
+                above = [text for text, at in f.names if at == "above it"]
+                title = f.title or next(iter(above), sheet.name)
+                name = PROJECTED.get(title.casefold(), "")
                 tables["result" if f.computed else name].append((sheet, n, f))
     results = tables.pop("result", [])
     if {name: len(some) for name, some in tables.items()} != {"W_Q": 1, "W_K": 1, "W_V": 1}:
@@ -444,7 +446,10 @@ def _assembled(survey: Survey, settings: dict[str, Any], words_in: WordsIn | Non
     conventions: list[tuple[WordsIn, Table]] = []
     if "W_Q" in weights and weights["W_Q"].why == GIVEN:
         q, k = (_readable(weights[name]) for name in ("W_Q", "W_K"))
-        where, _ = words_of(q, "", (), words_in)
+        where, why = words_of(q, "", (), words_in)
+        if why == BY_DEFAULT and survey.book is not None:
+            f = weights["W_Q"]
+            where, why = _as_frames_show(survey.book, f, q, (), [f.place]) or (where, why)
         q, k = (one.turn() if where == "columns" else one for one in (q, k))
         sentences["Queries"] = one_hot(q, "Queries")
         if q.rows != k.rows:
