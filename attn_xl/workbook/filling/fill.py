@@ -604,7 +604,8 @@ def _fill_group(sentence: Sentence, filling: Filling) -> None:
         if blank.any() and (closed := _closed(sentence.sheets[frame.place.sheet], frame.place)):
             filling.closed.append(f"{frame.where}: {frame.step} is not filled in: {closed}.")
             sentence.blanks[frame] = np.zeros_like(blank)
-        if all(frame != one for _, one, _ in filling.frames):  # keys may be those of two sentences
+        listed = frame in sentence.group.known and any(frame == one for _, one, _ in filling.frames)
+        if not listed:  # keys may be those of two sentences
             filling.frames.append((sentence.group, frame, int(sentence.blanks[frame].sum())))
     _write_group(sentence, filling)
 
