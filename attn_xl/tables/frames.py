@@ -310,6 +310,8 @@ class Group:
 
 OF_ROWS = ("Softmax.Sum", "Softmax.Maximum")
 """Steps that may stand in a column behind the one that they sum up."""
+ACROSS = "Scores", "Scaled", "Masked", "Softmax"
+"""Steps with a row for each word that looks and a column for each that is looked at."""
 MEMORIES = "Memory", "Source"
 """What a sentence is called that another one looks at."""
 AXES = ("query", "queries"), ("key", "keys")
@@ -335,21 +337,24 @@ def titles_of(sheet: DrawnSheet, called: Mapping[str, str]) -> Iterator[Title]:
         if step and not _labels_vector(sheet, row, column, step):
             last = ends.get((row, column), column)
             step = of_head(step, sheet.name)
-            yield Title(sheet.name, row, column, last, clean(value), step, turned)
+            near = (one for (r, c), one in axes.items() if 0 <= r - row <= 3 and abs(c - column) <= 3)
+            across = True if step.partition("_")[0] in ACROSS and any(near) else None
+            yield Title(sheet.name, row, column, last, clean(value), step, turned, across=across)
 
 
-def _axes(sheet: DrawnSheet) -> set[tuple[int, int]]:
-    """The cells that say what the rows and the columns of a frame are: `Query` left of it and, further
-    up and right, `Key`."""
+def _axes(sheet: DrawnSheet) -> dict[tuple[int, int], bool]:
+    """The cells that say what the rows and the columns of a frame are, `Query` left of it and, further
+    up and right, `Key`; and whether it is the other way round, with the words that look in columns."""
     texts = {
         at: undecorated(text).rstrip(": ").casefold()
         for at, text in sheet.values.items()
         if isinstance(text, str)
     }
-    left, above = ({at for at, text in texts.items() if text in names} for names in AXES)
-    pairs = ((own, other) for own, other in product(left, above)
+    sides = [{at for at, text in texts.items() if text in names} for names in AXES]
+    pairs = ((own, other, across) for across in (False, True)
+             for own, other in product(*sides[:: -1 if across else 1])
              if 0 < own[0] - other[0] <= 3 and 0 < other[1] - own[1] <= 3)  # fmt: skip
-    return {cell for pair in pairs for cell in pair}
+    return {cell: across for *pair, across in pairs for cell in pair}
 
 
 def _labels_vector(sheet: DrawnSheet, row: int, column: int, step: str) -> bool:

@@ -1876,18 +1876,24 @@ def test_labels_may_be_formulas_or_count(tmp_path: Path) -> None:
     check(*filled(saved(made, path)), X, frames=1)
 
 
-def test_labels_and_axes_are_no_titles(tmp_path: Path) -> None:
+@pytest.mark.parametrize("across", [False, True])
+def test_labels_and_axes_are_no_titles(across: bool, tmp_path: Path) -> None:
+    """`Query` above and `Key` left of a frame say that its columns are those of the words that look."""
     made = openpyxl.Workbook()
     sheet = AuthorSheet(made.active)
     sheet.block(2, 2, "Embeddings", PETS, DIMS, X)
-    rows, columns = ([f"{letter}({word})" for word in PETS] for letter in "qk")
+    sides = [[f"{letter}({word})" for word in PETS] for letter in "qk"]
+    above, left = [["Key →", "Keys:"], ["Query ↓", "Queries:"]][:: -1 if across else 1]
     for n, title in enumerate(["Scores", "Softmax"]):
-        sheet.block(10 + 10 * n, 4, title, rows, columns)
-        made.active.cell(10 + 10 * n, 5, ["Key →", "Keys:"][n])
-        made.active.cell(12 + 10 * n, 3, ["Query ↓", "Queries:"][n])
-    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
-    assert [frame.step for _, frame, _ in book.filling.frames] == ["Scores", "Softmax"]
+        sheet.block(10 + 10 * n, 4, title, *sides[:: -1 if across else 1])
+        made.active.cell(10 + 10 * n, 5, above[n])
+        made.active.cell(12 + 10 * n, 3, left[n])
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
     assert not book.attention
+    frames = [frame for _, frame, _ in book.filling.frames]
+    assert [(one.step, one.turned) for one in frames] == [("Scores", across), ("Softmax", across)]
+    _, found = values_in(read_drawn(out).sheets[0], frames[-1].place, across)
+    np.testing.assert_allclose(found, naive_attention(X, X, X)[0], rtol=1e-12)
 
 
 def test_a_word_of_a_frame_that_the_input_lacks_is_said(tmp_path: Path) -> None:

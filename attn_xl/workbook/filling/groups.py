@@ -21,6 +21,7 @@ from attn_xl.spreadsheets.boxes import Box
 from attn_xl.spreadsheets.drawn import DrawnBook
 from attn_xl.spreadsheets.numerals import ErrorValue, is_number, numeral
 from attn_xl.tables.frames import (
+    ACROSS,
     ARROWS,
     ELSEWHERE,
     ENOUGH,
@@ -75,8 +76,6 @@ IMPLIES: dict[str, dict[str, Any]] = {
     steps.COSINE.symbol: {"model": "similarity"},
 }
 """The setting that a blank frame of a step implies."""
-ACROSS = (steps.SCORES.symbol, steps.SCALED.symbol, steps.MASKED.symbol, steps.SOFTMAX.symbol)
-"""Steps with a row for each word that looks and a column for each that is looked at."""
 PROJECTIONS = {
     steps.QUERIES.symbol: "W_Q", steps.KEYS.symbol: "W_K", steps.VALUES.symbol: "W_V",
 }  # fmt: skip
