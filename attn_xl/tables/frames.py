@@ -612,6 +612,8 @@ def _listed(
         line = shifted(place, -away * down, -away * across)
         if line.row < 1 or line.column < 1:
             return False
+        if cells.framed(*box(line)) > cells.framed(*box(place)):
+            return False  # another frame is between
         if cells.texts(*box(line)):
             return cells.labels(*box(line)) == tuple(labels)
     return False

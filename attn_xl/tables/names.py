@@ -240,7 +240,7 @@ _FORMULAS = (
     (_PRODUCT, "Scores"),
     (r"softmax\(.*\)|softmaxof.*", "Softmax"),
     (r"softmax\(.*\)\*?(?:v|x|input|values)|(?:v|x|input|values)\*?softmax\(.*\)", "Output"),
-    (rf"{_WEIGHTS}\*(?:v|x|input|values)|(?:v|x|input|values)\*{_WEIGHTS}", "Output"),
+    (rf"{_WEIGHTS}\*(?:v|x|input|values?)|(?:v|x|input|values?)\*{_WEIGHTS}", "Output"),
     (r".*attention\(q,k,v\)|(?:softmax|attention|weights|p)v", "Output"),
     (r"multipl(?:y|ied)(?:by|with)(?:v|values)|outputs?of(?:the)?\w*attention", "Output"),
     (r"weighted(?:(?:sum|average)s?(?:of(?:the)?(?:v|values))?|values|vectors)", "Output"),

@@ -1790,6 +1790,53 @@ def test_a_word_may_be_named_beside_given_queries_or_scores(
     assert not differences_ironcalc(out, 1e-12)
 
 
+@pytest.mark.parametrize("across", [False, True])
+def test_one_word_may_have_queries_keys_and_values_of_all(across: bool, tmp_path: Path) -> None:
+    """As in the Illustrated Transformer, to what its output is the sum of; each Q, K and V once."""
+    made, words = openpyxl.Workbook(), PETS[:3]
+    sheet, rng = AuthorSheet(made.active, across=across), np.random.default_rng(1)
+    made.active["A1"] = f'Self-attention for "{words[0]}"'
+    weights = {name: rng.integers(-2, 3, (3, 2)) / 4 for name in ("W_Q", "W_K", "W_V")}
+    blocks = {"Embedding": X[:3], **weights, "Queries": (3, 2), "Keys": (3, 2), "Values": (3, 2),
+              "Score": (1, 3), "Softmax": (1, 3), "Softmax x Value": (3, 2), "Sum": (1, 2)}  # fmt: skip
+    for n, (name, one) in enumerate(blocks.items()):
+        given = None if isinstance(one, tuple) else one
+        rows, columns = one if given is None else given.shape
+        labels = words if rows == 3 and name not in weights else [None] * rows
+        sheet.block(4 + 8 * (n // 4), 2 + 9 * (n % 4), name, labels, [None] * columns, given)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert not book.attention
+    assert len(book.filling.frames) == 7
+    q, k, v = (X[:3] @ weights[name] for name in weights)
+    found = {frame.step: frame for _, frame, _ in book.filling.frames}["Weighted"]
+    _, values = values_in(read_drawn(out).sheets[0], found.place, found.turned)
+    np.testing.assert_allclose(values, naive_attention(q, k, v)[0][0][:, None] * v, rtol=1e-12)
+    assert not differences_ironcalc(out, 1e-12)
+
+
+@pytest.mark.parametrize("also_all", [False, True])
+def test_a_title_may_count_its_word(also_all: bool, tmp_path: Path) -> None:
+    """As in Raschka's book: attn_scores_2 is the row of the second word."""
+    made, words = openpyxl.Workbook(), PETS[:3]
+    sheet = AuthorSheet(made.active)
+    for n, name in enumerate(("inputs", "attn_scores", "attn_weights", "context_vecs")):
+        columns = DIMS if n in (0, 3) else words
+        if also_all or n == 0:
+            sheet.block(2, 2 + 8 * n, name, words, columns, X[:3] if n == 0 else None)
+        if n > 0:
+            sheet.block(12, 2 + 8 * n, f"{name.rstrip('s') if n > 2 else name}_2", ["x"], columns)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert not book.attention
+    assert len(book.filling.frames) == 3 * (1 + also_all)
+    weights, output = naive_attention(X[:3], X[:3], X[:3])
+    for _, frame, _ in book.filling.frames:
+        if frame.place.rows == 1 and frame.step != "Scores":
+            _, values = values_in(read_drawn(out).sheets[0], frame.place, False)
+            wanted = weights[1] if frame.step == "Softmax" else output[1]
+            np.testing.assert_allclose(values[0], wanted, rtol=1e-12)
+    assert not differences_ironcalc(out, 1e-12)
+
+
 @pytest.mark.parametrize(("model", "blank"), [("rnn", "Hidden"), ("norm", "Norm")])
 def test_a_word_may_be_named_beside_any_model(model: str, blank: str, tmp_path: Path) -> None:
     made = openpyxl.Workbook()
@@ -2300,7 +2347,7 @@ def test_functions_that_the_model_lacks_tell_nothing(tmp_path: Path) -> None:
 
 
 def test_the_question_of_one_word_in_quotation_marks(tmp_path: Path) -> None:
-    """Its frames are drawn for one column; what no step of ours shows stays blank, and is said."""
+    """Its frames are drawn for one column; the weighted vectors are those of all."""
     made, words = openpyxl.Workbook(), PETS[:3]
     sheet = AuthorSheet(made.active)
     made.active["A1"] = "Self-attention for the word 'and'"
@@ -2311,10 +2358,11 @@ def test_the_question_of_one_word_in_quotation_marks(tmp_path: Path) -> None:
     sheet.block(34, 2, "Step 4: weighted vectors", words, DIMS)
     sheet.block(42, 2, "Step 5: sum = new vector for 'and'", [None], DIMS)
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
-    assert book.filling.count == 3 * 3 + 3
-    assert [one.partition(":")[0] for one in book.attention] == ["Sheet!C36"]
+    assert book.filling.count == 3 * 3 + 9 + 3
+    assert not book.attention
     weights, output = naive_attention(X[1:2], X[:3], X[:3])
     shown = shown_in(book, out)
+    np.testing.assert_allclose(shown["Weighted"], weights.T * X[:3], rtol=1e-12)
     np.testing.assert_allclose(shown["Softmax"], weights, rtol=1e-12)
     np.testing.assert_allclose(shown["Output"], output, rtol=1e-12)
 

@@ -604,8 +604,14 @@ def _fill_group(sentence: Sentence, filling: Filling) -> None:
         if blank.any() and (closed := _closed(sentence.sheets[frame.place.sheet], frame.place)):
             filling.closed.append(f"{frame.where}: {frame.step} is not filled in: {closed}.")
             sentence.blanks[frame] = np.zeros_like(blank)
-        listed = frame in sentence.group.known and any(frame == one for _, one, _ in filling.frames)
-        if not listed:  # keys may be those of two sentences
+        if frame in sentence.group.known and any(
+            one.step == frame.step
+            and set(frame.place.cells()) <= {*one.place.cells()}
+            and one.place.sheet == frame.place.sheet
+            for _, one, _ in filling.frames
+        ):  # keys may be those of two sentences, a query that of one of their words
+            sentence.blanks[frame] = np.zeros_like(blank)
+        else:
             filling.frames.append((sentence.group, frame, int(sentence.blanks[frame].sum())))
     _write_group(sentence, filling)
 

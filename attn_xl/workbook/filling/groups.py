@@ -14,6 +14,7 @@ import numpy as np
 
 from attn_xl.errors import AttnXlError, InputError
 from attn_xl.graph.graph import Graph
+from attn_xl.graph.operations.products import Product
 from attn_xl.graph.step import Step
 from attn_xl.models import steps
 from attn_xl.spreadsheets.addresses import Place, address, quoted
@@ -595,22 +596,37 @@ def _with_single_words(
     titles: Sequence[Title],
     compute: Compute,
 ) -> Assigned:
-    """The attention of single words, which texts name (`Attention for "cat"`) and which look at all
-    words of their sentence, where the frames rather fit that than the attention of all, or besides."""
-    asked = _asked_about(made, pages)
+    """The attention of single words, which texts name (`Attention for "cat"`) or titles count
+    (`attn_scores_2`) and which look at all words of their sentence, where the frames rather fit that
+    than the attention of all, or besides."""
+    counted = _counted_words(made, titles)
+    titles = [counted.get(title, (0, title))[1] for title in titles]
+    asked = _asked_about(made, pages, counted)
     if not asked:
         return made
     alone = Assigned([query for query, _ in asked], labels=made.labels)
     try:
-        alone.graphs = [_computed(drawn, query, compute, {}) for query in alone.groups]
+        alone.graphs = [
+            _with_weighted_values(_computed(drawn, query, compute, {})) for query in alone.groups
+        ]
     except AttnXlError:  # a model without attention
         return made
     words = {query.table.rows[0].casefold() for query in alone.groups}
     output = steps.OUTPUT.symbol
-    titles = [one for one in titles if one.step == output or spoken_of(one.text) not in words]
-    _assign(alone, pages, titles)
+    of_all = {title for title in made.done if title.step in PROJECTIONS}
+    titles = [one for one in titles if one not in of_all]
+    own = [one for one in titles if one.step == output or spoken_of(one.text) not in words]
+    _assign(alone, pages, own)
+    whole = made
     if alone.score > made.score:
-        return alone
+        made = Assigned(labels=made.labels, done=of_all)
+        for group, graph in zip(whole.groups, whole.graphs):
+            if len(frames := [*_projections(group)]) > len(group.known):
+                group.frames = frames
+                made.groups.append(group)
+                made.graphs.append(Graph(*(graph[frame.step] for frame in frames)))
+        if not made.groups:
+            return alone
     for query, heading in asked:
         query.frames, query.heading = [*query.known], heading
     both = Assigned([*made.groups, *alone.groups], [*made.graphs, *alone.graphs], labels=made.labels)
@@ -621,12 +637,41 @@ def _with_single_words(
         if len(group.frames) > len(group.known) or n < len(made.groups)
     ]
     both.groups, both.graphs = [both.groups[n] for n in shown], [both.graphs[n] for n in shown]
-    return both if len(shown) > len(made.groups) else made
+    return both if len(shown) > len(made.groups) else whole
 
 
-def _asked_about(made: Assigned, pages: Mapping[str, Page]) -> list[tuple[Group, Place]]:
-    """The words that texts name, each as a sentence of its own, with the cell of the text; [] unless
-    each sentence has some."""
+def _projections(group: Group) -> Iterator[Frame]:
+    """The frames of its queries, keys and values, and those that are known."""
+    return (one for one in group.frames if one in group.known or one.step in PROJECTIONS)
+
+
+def _with_weighted_values(graph: Graph) -> Graph:
+    """The matrices of one word that looks at others, and what their sum consists of: V times its
+    attention weights, (m, d_v)."""
+    output = graph[steps.OUTPUT.symbol]
+    if not isinstance(output.operation, Product):
+        return graph
+    weights, values = output.parents
+    return Graph(*graph.values(), (values * weights.T).as_step(steps.WEIGHTED_VALUES))
+
+
+def _counted_words(made: Assigned, titles: Sequence[Title]) -> dict[Title, tuple[int, Title]]:
+    """The titles of steps of one word of the only sentence (`query_2`, `attn_scores_2`) with its number
+    from 0, and what they are without it; {} if they count several words, or heads or layers."""
+    names = {name for graph in made.graphs for name in graph}
+    parts = {one: one.step.rpartition("_") for one in titles if one.step not in names}
+    counted = {one: (int(n) - 1, replace(one, step=base)) for one, (base, _, n) in parts.items()
+               if base in names and n.isdecimal()}  # fmt: skip
+    numbers = {n for n, _ in counted.values()}
+    words = [range(len(group.table.rows)) for group in made.groups]
+    return counted if len(words) == len(numbers) == 1 and numbers <= {*words[0]} else {}
+
+
+def _asked_about(
+    made: Assigned, pages: Mapping[str, Page], counted: Mapping[Title, tuple[int, Title]]
+) -> list[tuple[Group, Place]]:
+    """The words that texts name or titles count, each as a sentence of its own, with the cell that
+    tells it; [] unless each sentence has some."""
     labels = _words(pages, made.groups)
     texts = [Title(name, *at, at[1], text, "") for name, page in pages.items()
              for at, text in page.sheet.values.items()
@@ -636,6 +681,8 @@ def _asked_about(made: Assigned, pages: Mapping[str, Page]) -> list[tuple[Group,
         near = {spoken_of(one.text): one for one in texts[::-1] if _nearest(made, one) == number}
         words = [word.casefold() for word in group.table.rows]
         numbers = [words.index(word) for word in near if words.count(word) == 1]
+        for title, (n, _) in counted.items():
+            numbers, near[words[n]] = [n], title
         if not 0 < len(numbers) <= MOST_ASKED or steps.MEMORY.symbol in group.weights:
             return []
         for n in numbers:
@@ -653,7 +700,7 @@ def _one_word(group: Group, number: int) -> Group:
     memory = group.input, replace(group.table, name=group.input.where)
     known = (
         frame if frame.step in (steps.KEYS.symbol, steps.VALUES.symbol) else _row_of(frame, number)
-        for frame in group.known
+        for frame in _projections(group)
         if frame.step != steps.INPUT.symbol
     )
     query = replace(
@@ -1008,7 +1055,9 @@ def _words(pages: Mapping[str, Page], groups: Sequence[Group]) -> set[tuple[str,
 
 
 JOINED = {
-    steps.OUTPUT.symbol: (steps.CONCAT.symbol, steps.ATTENTION.symbol),
+    steps.OUTPUT.symbol: (
+        steps.CONCAT.symbol, steps.ATTENTION.symbol, steps.WEIGHTED_VALUES.symbol
+    ),
     steps.CONCAT.symbol: (steps.OUTPUT.symbol,),
     steps.SOFTMAX.symbol: (steps.ATTENTION.symbol,),
     "Linear": (steps.HIDDEN.symbol, steps.FEED_FORWARD.symbol, steps.LOGITS.symbol),
