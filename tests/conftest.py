@@ -27,8 +27,8 @@ SAMPLES = ROOT / "samples"
 TOLERANCE = 1e-12
 alike, thorough = pytest.mark.alike, pytest.mark.thorough
 needs_libreoffice = pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
-PART = 40
-"""Of similar cases one in so many runs without --thorough."""
+PART, THOROUGH, LEAST = 40, 3, 15
+"""Of similar cases one in so many runs without --thorough, and with it, then at least so many."""
 SKIPPED = "attn-xl/skipped"
 """Where pytest keeps which tests the last run skipped."""
 CANCELLED = 1e-4
@@ -205,8 +205,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--thorough",
         action="store_true",
-        help="run everything: every one of many similar cases, other spreadsheet programs, LibreOffice "
-        "on every kind of formula, random inputs, killed processes",
+        help="run more: a third of many similar cases (all where a test is named), other spreadsheet "
+        "programs, LibreOffice on every kind of formula, random inputs, killed processes",
     )
     parser.addoption(
         "--skipped", action="store_true", help="run what the last run skipped: a library was missing"
@@ -214,24 +214,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect what only --thorough runs, unless tests are named on the command line."""
+    """Deselect what only --thorough runs, and most of many similar cases, unless tests are named on the
+    command line."""
     if config.getoption("--skipped"):
         skipped = {*config.cache.get(SKIPPED, [])}
         items[:] = [item for item in items if item.nodeid in skipped]
         return
     named = config.getoption("keyword") or any("::" in argument for argument in config.args)
-    if named or config.getoption("--thorough"):
+    if named:
         return
+    thoroughly = config.getoption("--thorough")
+    part, least = (THOROUGH, LEAST) if thoroughly else (PART, 1)
+    left_out = {item for item in items if item.get_closest_marker("thorough") and not thoroughly}
     similar: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        if item.get_closest_marker("alike"):
+        if item.get_closest_marker("alike") and item not in left_out:
             similar[item.nodeid.partition("[")[0]].append(item)
     # In an order that mixes the parameters, and is the same everywhere.
-    mixed = (
-        sorted(some, key=lambda item: zlib.crc32(item.nodeid.encode())) for some in similar.values()
-    )
-    left_out = {item for some in mixed for item in some[-(-len(some) // PART) :]}
-    left_out |= {item for item in items if item.get_closest_marker("thorough")}
+    for some in similar.values():
+        some.sort(key=lambda item: zlib.crc32(item.nodeid.encode()))
+        left_out.update(some[max(-(-len(some) // part), least) :])
     config.hook.pytest_deselected(items=[item for item in items if item in left_out])
     items[:] = [item for item in items if item not in left_out]
 
@@ -253,7 +255,7 @@ def part(pytestconfig: pytest.Config) -> Part:
 def pytest_configure(config: pytest.Config) -> None:
     from hypothesis import HealthCheck, settings
 
-    config.addinivalue_line("markers", "alike: of its cases a part is run; all with --thorough")
+    config.addinivalue_line("markers", "alike: of its cases a part is run; more with --thorough")
     config.addinivalue_line("markers", "thorough: run with --thorough only")
     settings.register_profile(
         "run",

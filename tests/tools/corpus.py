@@ -57,20 +57,20 @@ def from_words(*arguments: object) -> Make:
 
 def _kinds() -> dict[str, Make]:
     kinds: dict[str, Make] = {}
-    for number, name in enumerate(ALL):  # the styles of formulas and the templates in turn
-        sample = SAMPLES / f"{name}.xlsx"
-        for turn, layout in enumerate(LAYOUTS):
-            template = TEMPLATES[(number + turn) % 2]
-            looks = ("--layout", layout, "--template", template)
-            kinds[f"{name} {layout} {template}"] = of("convert", sample, *looks)
-        if number % 2:
-            decimals = (0, 2, 6, 15)[number // 2 % 4]
+    for number, name in enumerate(ALL):  # layouts, templates, styles of formulas and lessons in turn
+        sample, turn = SAMPLES / f"{name}.xlsx", number // 2
+        layout, template = LAYOUTS[number % 2], TEMPLATES[turn % 2]
+        looks = ("--layout", layout, "--template", template)
+        kinds[f"{name} {layout} {template}"] = of("convert", sample, *looks)
+        if number % 3 == 0:
+            decimals = (0, 2, 6, 15)[turn % 4]
             kinds[f"{name} plain"] = of("convert", sample, "--plain", "--decimals", decimals)
-        else:
-            style, layout = STYLES[number // 2 % 3], LAYOUTS[number // 2 % 2]
+        elif number % 3 == 1:
+            style, layout = STYLES[turn % 3], LAYOUTS[1 - number % 2]
             looks = ("--layout", layout, "--formulas", style)
             kinds[f"{name} {style}"] = of("convert", sample, *looks)
-        kinds[f"{name} lesson"] = of("teach", sample, "--level", number % 3 + 1)
+        else:
+            kinds[f"{name} lesson"] = of("teach", sample, "--level", turn % 3 + 1)
     for template in TEMPLATES:
         look = ("--template", template)
         kinds[f"exam {template}"] = lesson_and_answers(SAMPLES / "mouse.xlsx", "--exam", *look)

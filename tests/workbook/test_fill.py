@@ -941,8 +941,9 @@ OF_STEPS = [
 ]
 
 
+@alike
 @pytest.mark.parametrize("sample", OF_STEPS, ids=lambda path: path.stem)
-@pytest.mark.parametrize("look", ["named", "left", pytest.param("across", marks=thorough)])
+@pytest.mark.parametrize("look", ["named", "left", "across"])
 def test_every_step_is_filled_by_its_name(sample: Path, look: str, tmp_path: Path) -> None:
     """As in the workbook of its model, which has matrices of the same shape, or without the layer, left
     of the frame; also once half of the frames are empty again."""
@@ -988,6 +989,7 @@ HEADINGS = {
 }  # fmt: skip
 
 
+@alike
 @pytest.mark.parametrize("look", ["below each other", "side by side", "on sheets"])
 @pytest.mark.parametrize(
     "sample", ["encoder", "decoder", pytest.param("encoder-decoder", marks=thorough)]
