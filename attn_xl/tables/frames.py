@@ -422,7 +422,8 @@ def distance(title: Title, row: int, column: int, rows: int, columns: int) -> fl
 
 def beside(own: Title, other: Title, row: int, column: int) -> bool:
     """Whether another title stands left of the first row of a rectangle, and its own further up."""
-    near = other.row in (row - 1, row) and 1 <= column - other.last_column <= 2
+    away = column - other.last_column
+    near = other.row in (row - 1, row) and 1 <= away <= other.row - row + 2
     return near and own.row < row - 1
 
 
@@ -640,9 +641,11 @@ def direction(
         return found, why
     place = Place(table.sheet, table.row, table.column, *table.shape)
     known = "Scores", "Scaled", "Softmax", "Softmax.Maximum", "Softmax.Sum", "Output"
-    near = [title for title in titles if title.step in known]
     told = {*map(spoken_of, cells.where)}
     named = [any(text.casefold() in told for text in side) for side in (table.rows, table.columns)]
+    near = [title for title in titles if title.step in known]
+    if any(named):  # the sum may be that of the weighted values
+        near = [title for title in near if title.step != "Softmax.Sum"]
     rows, columns = (
         _fit(cells, near, table, across, place, any(named)) + NAMED * named[across]
         for across in (False, True)

@@ -144,7 +144,7 @@ SPELLINGS = {
     "V": "v value values valuevectors",
     "Scores": "scores score s attentionscores attentionscore similarityscores similarities similarity "
     "dotproducts dotproduct dotproductsimilarity innerproducts innerproduct matmul1 eij "
-    "affinity affinities affinityscores alignmentscores energy energies compatibility "
+    "ω ωij affinity affinities affinityscores alignmentscores energy energies compatibility "
     "compatibilityscores attentionlogits unnormalizedattention unnormalizedweights unnormalizedscores",
     "Scaled": "scaled scale scaling ss",
     "Masked": "masked maskedscores maskedattentionscores",
@@ -229,7 +229,8 @@ _QUERY, _KEY = r"(?:q|x|input|embeddings?)", r"(?:k|x|input|embeddings?)"
 _PLAIN = r"(?:q|query|queries)\*?(?:k|keys?)(?:transposed?)?"
 _PRODUCT = rf"(?:{_QUERY}\*?{_KEY}\^t|{_KEY}\^t\*?{_QUERY}|{_PLAIN}|matmul1)"
 _ROOT = r"[/÷](?:sqrt|√)\(?\w*\)?"
-_WEIGHTS = r"(?:attention(?:weights)?|softmax(?:\(.*\))?|weights|a)"
+_WEIGHTS = r"(?:(?:attention)?weights?|attention|softmax(?:\(.*\))?|a|α)"
+_VALUES = r"(?:v|x|input|values?(?:vectors?)?)"
 _NEW = (
     "new|updated|blended|combined|context(?:ual(?:ized)?|aware)?|enriched|refined|transformed|final|mixed"
     "|attended|output"
@@ -239,8 +240,8 @@ _FORMULAS = (
     (r"(?:(?:scaled?|divided?)by(?:1/)?|[÷/])(?:√|sqrt|theroot).*", "Scaled"),
     (_PRODUCT, "Scores"),
     (r"softmax\(.*\)|softmaxof.*", "Softmax"),
-    (r"softmax\(.*\)\*?(?:v|x|input|values)|(?:v|x|input|values)\*?softmax\(.*\)", "Output"),
-    (rf"{_WEIGHTS}\*(?:v|x|input|values?)|(?:v|x|input|values?)\*{_WEIGHTS}", "Output"),
+    (rf"softmax\(.*\)\*?{_VALUES}|{_VALUES}\*?softmax\(.*\)", "Output"),
+    (rf"{_WEIGHTS}\*{_VALUES}|{_VALUES}\*{_WEIGHTS}", "Output"),
     (r".*attention\(q,k,v\)|(?:softmax|attention|weights|p)v", "Output"),
     (r"multipl(?:y|ied)(?:by|with)(?:v|values)|outputs?of(?:the)?\w*attention", "Output"),
     (r"weighted(?:(?:sum|average)s?(?:of(?:the)?(?:v|values))?|values|vectors)", "Output"),
@@ -274,11 +275,11 @@ _WIDTH = re.compile(
     r"|(?:key|head|model)?dim(?:ension)?s?(?:\(d\)|d|of(?:the)?keys)?)[=:]?"
 )
 _ACROSS = re.compile(
-    rf"(?:k|x|input)\^t\*?(?:q|x|input)|(?:v|values)\*(?:a|{_WEIGHTS})$|w[qkv]\*(?:x|input)",
+    rf"(?:k|x|input)\^t\*?(?:q|x|input)|(?:v|values)\*{_WEIGHTS}$|w[qkv]\*(?:x|input)",
     re.IGNORECASE,
 )
 _HEAD = re.compile(
-    r"[\s,(_|]*head\s*[_#]?(\d+)\)?$|(?<!\b[bBwW])_(\d+)$|(?<!^[a-z])\s?(?<!\b[bBwW])(?<![\d.√])(\d{1,2})$"
+    r"[\s,(_|]*(?:head|word|token)\s*[_#]?(\d+)\)?$|\^\((\d+)\)$|(?<!\b[bBwW])_(\d+)$|(?<!^[a-z])\s?(?<!\b[bBwW])(?<![\d.√])(\d{1,2})$"
 )
 _SPOKEN_HEAD = re.compile(r"head", re.IGNORECASE)
 _DECORATED = re.compile(
@@ -311,7 +312,7 @@ _FURTHER = re.compile(
     re.IGNORECASE,
 )
 _SYMBOL = re.compile(  # `Context A` heads a sentence
-    r"(?<=\w\w)(?<!ontext)\s+(?:[A-Zα]['′]?|[cfghinorz][\u0300-\u036f]?(?:_?t)?)$|(?<=\w\w)\s+(?:outputs?|vectors?)$"
+    r"(?<=\w\w)(?<!ontext)\s+(?:[A-Zαω]['′]?|[cfghinorz][\u0300-\u036f]?(?:_?t)?)$|(?<=\w\w)\s+(?:outputs?|vectors?)$"
 )
 _AFTER = re.compile(r"(?:[\w-]+\s+){0,2}after\s+(?:the\s+)?(\w+)", re.IGNORECASE)
 _OF_WORD = re.compile(r"(.+?)\s+(?:of|for)\s+(?:the\s+)?(?:(?:word|token)\s+)?[\"“‘'«]?[\w-]+[\"”’'»]?")
@@ -372,7 +373,7 @@ def step_named(text: str) -> tuple[str, bool] | None:
         if found and formula and (found[0], formula[0]) in _MORE:
             found = formula
         if found is not None:
-            number = f"_{head[1] or head[2] or head[3]}" if head and found[0] != "Input" else ""
+            number = f"_{next(filter(None, head.groups()))}" if head and found[0] != "Input" else ""
             return f"{found[0]}{number}", found[1]
     for space in re.finditer(r"\s+(?=.*[*·×⋅√^/(])", plain) if len(plain) < 60 else ():  # `Output V A`
         named, formula = _step(plain[: space.start()]), _step(plain[space.end() :])

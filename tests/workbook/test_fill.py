@@ -1646,6 +1646,7 @@ TITLES = {
     "| Scale by 1/√d | Scores after scaling | Scaled Scores S' | Scores = QK^T/√d_k "
     "| Attention scores (QKᵀ/√d)",
     "Scaled_1": "S1 = Q1K1ᵀ/√2",
+    "Scores_2": "attention scores ω^(2)",
     "Softmax": "Normalized weights (softmax) | III. Softmax | After softmax | Row-wise softmax | α_ij "
     "| Normalised scores | exp(s)/sum(exp(s)) | ÷ sum | ÷ ∑ | Weights α",
     "Softmax_2": "Head 2: Softmax",
@@ -1659,8 +1660,9 @@ TITLES = {
     '| Multiply by V | V softmax(KTQ) | new embedding of "cat" | Multi-head attention output '
     "| Context-aware embeddings (4 × 3) | Output of masked self-attention | · V = Output: "
     "| 5. · V = Output | Step 5: 📤 Output embeddings "
-    "| Attention = softmax(QKᵀ/√d) V | all_context_vecs | ΔE",
-    "Output_2": "Head output 2 | Output of head 2",
+    "| Attention = softmax(QKᵀ/√d) V | all_context_vecs | ΔE | weight × value "
+    "| α·v",
+    "Output_2": "Head output 2 | Output of head 2 | Context vector (word 2)",
     "Input": "Input X | • Input | X ∈ R^5x3 | The input | Original embeddings | Embedding vectors "
     "| Token representations | Xᵀ",
     "Sum": "X + Z | Input + self-attention output | Residual connection values | E + ΔE",
@@ -1813,6 +1815,23 @@ def test_one_word_may_have_queries_keys_and_values_of_all(across: bool, tmp_path
     found = {frame.step: frame for _, frame, _ in book.filling.frames}["Weighted"]
     _, values = values_in(read_drawn(out).sheets[0], found.place, found.turned)
     np.testing.assert_allclose(values, naive_attention(q, k, v)[0][0][:, None] * v, rtol=1e-12)
+    assert not differences_ironcalc(out, 1e-12)
+
+
+def test_weighted_values_may_stand_over_their_sum(tmp_path: Path) -> None:
+    """Beside the list of a word with exponentials, whose graph is computed anew."""
+    made, words = openpyxl.Workbook(), PETS[:4]
+    sheet = AuthorSheet(made.active)
+    sheet.block(1, 2, "Embeddings", words, DIMS, X[:4])
+    made.active["B8"] = f'Attention for "{words[1]}"'
+    sheet.block(9, 2, "", words, ["score", "exp", "softmax"])
+    sheet.block(9, 8, "softmax x value", [*[None] * 4, "sum"], DIMS)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert not book.attention
+    frames = {frame.step: frame.place for _, frame, _ in book.filling.frames}
+    values = values_in(read_drawn(out).sheets[0], frames["Weighted"], False)[1]
+    weights, _ = naive_attention(X[1:2], X[:4], X[:4])
+    np.testing.assert_allclose(values, weights.T * X[:4], rtol=1e-12)
     assert not differences_ironcalc(out, 1e-12)
 
 

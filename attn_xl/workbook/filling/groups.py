@@ -542,7 +542,8 @@ def _computed(drawn: DrawnBook, group: Group, compute: Compute, implied: Mapping
     graph = compute(Tables(drawn.path, sentences, weights), {**implied, **group.settings})
     names = {name.casefold(): name for name in graph}
     group.weights = {names.get(name.casefold(), name): own for name, own in group.weights.items()}
-    return graph
+    looks_alone = memory is not None and len(group.table.rows) == 1
+    return _with_weighted_values(graph) if looks_alone else graph
 
 
 def _looking_at_each_other(
@@ -606,9 +607,7 @@ def _with_single_words(
         return made
     alone = Assigned([query for query, _ in asked], labels=made.labels)
     try:
-        alone.graphs = [
-            _with_weighted_values(_computed(drawn, query, compute, {})) for query in alone.groups
-        ]
+        alone.graphs = [_computed(drawn, query, compute, {}) for query in alone.groups]
     except AttnXlError:  # a model without attention
         return made
     words = {query.table.rows[0].casefold() for query in alone.groups}
@@ -648,8 +647,8 @@ def _projections(group: Group) -> Iterator[Frame]:
 def _with_weighted_values(graph: Graph) -> Graph:
     """The matrices of one word that looks at others, and what their sum consists of: V times its
     attention weights, (m, d_v)."""
-    output = graph[steps.OUTPUT.symbol]
-    if not isinstance(output.operation, Product):
+    output = graph.get(steps.OUTPUT.symbol)
+    if output is None or not isinstance(output.operation, Product):
         return graph
     weights, values = output.parents
     return Graph(*graph.values(), (values * weights.T).as_step(steps.WEIGHTED_VALUES))
