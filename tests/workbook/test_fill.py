@@ -1818,6 +1818,16 @@ def test_one_word_may_have_queries_keys_and_values_of_all(across: bool, tmp_path
     assert not differences_ironcalc(out, 1e-12)
 
 
+def test_numbers_of_the_input_left_of_a_title_are_no_attention_weights(tmp_path: Path) -> None:
+    made, words = openpyxl.Workbook(), [f"w{n}" for n in range(6)]
+    sheet = AuthorSheet(made.active)
+    sheet.block(1, 2, "Embeddings", words, DIMS[:2], np.arange(12.0).reshape(6, 2))
+    sheet.block(1, 8, "", words, words)
+    made.active["G2"] = "Softmax"  # its frame is further right than its table is wide
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    assert [frame.step for _, frame, _ in book.filling.frames] == ["Softmax"]
+
+
 def test_weighted_values_may_stand_over_their_sum(tmp_path: Path) -> None:
     """Beside the list of a word with exponentials, whose graph is computed anew."""
     made, words = openpyxl.Workbook(), PETS[:4]

@@ -247,15 +247,14 @@ def _with_given_attention(
     named = {replace(one, step=A): one for one in titles if one.step == steps.SOFTMAX.symbol}
     if any(re.sub(r"_\d+$", "", one.step) in OF_SOFTMAX for one in titles):
         return [*titles]
+    renamed = [one for one in titles if one not in named.values()] + [*named]
     typed: set[Title] = set()
     for sheet in drawn.sheets:
-        own = [title for title in named if title.sheet == sheet.name]
+        own = [title for title in renamed if title.sheet == sheet.name]
         for title, (frame, _) in tables_given(sheet, pages[sheet.name], own, str(drawn.path)).items():
             if sheet.formulas.keys().isdisjoint(frame.place.cells()):
                 typed.add(title)
-    if typed != named.keys():
-        return [*titles]
-    return [one for one in titles if one not in named.values()] + [*named]
+    return renamed if typed >= named.keys() else [*titles]
 
 
 def _with_memory(
