@@ -1828,6 +1828,18 @@ def test_numbers_of_the_input_left_of_a_title_are_no_attention_weights(tmp_path:
     assert [frame.step for _, frame, _ in book.filling.frames] == ["Softmax"]
 
 
+def test_the_attention_of_two_sentences_is_that_of_each(tmp_path: Path) -> None:
+    """Two titles `Attention` are not the weights and the output of one."""
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    for n in range(2):
+        sheet.block(2 + 10 * n, 2, "Input", PETS[n : n + 3], DIMS, X[n : n + 3])
+        sheet.block(2 + 10 * n, 8, "Attention", PETS[n : n + 3], PETS[n : n + 3])
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    assert not book.attention
+    assert [frame.step for _, frame, _ in book.filling.frames] == ["Softmax"] * 2
+
+
 def test_weighted_values_may_stand_over_their_sum(tmp_path: Path) -> None:
     """Beside the list of a word with exponentials, whose graph is computed anew."""
     made, words = openpyxl.Workbook(), PETS[:4]

@@ -1081,18 +1081,16 @@ result of a network for an output, a candidate for a new state."""
 
 def _as_computed(title: Title, graphs: Sequence[Graph], titles: Sequence[Title]) -> Title:
     """A title of a step, or of what the model has in its place; probabilities beside logits are those
-    of words, `Attention` beside weights without an output is that, and `Encoder output` over a blank
-    frame is the last step."""
+    of words, `Attention` beside other weights without an output is that, and `Encoder output` over a
+    blank frame is the last step."""
     if title.step == steps.INPUT.symbol and re.search("output", title.text, re.IGNORECASE):
         last = [name for graph in graphs[:1] for name, node in graph.items() if not node.helper]
         return replace(title, step=last[-1])
     base = title.step.partition("_")[0]
-    named = [one.step.partition("_")[0] for one in titles if one.place is None]
-    if (
-        title.text.casefold() == "attention"
-        and named.count(base) > 1
-        and steps.OUTPUT.symbol not in named
-    ):
+    own = title.text.casefold()
+    others = [one for one in titles if one.place is None and one.text.casefold() != own]
+    named = {one.step.partition("_")[0] for one in others}
+    if own == "attention" and base in named and steps.OUTPUT.symbol not in named:
         return replace(title, step=title.step.replace(base, steps.OUTPUT.symbol))
     if base == steps.PROBABILITIES.symbol and any(one.step == steps.LOGITS.symbol for one in titles):
         return title
