@@ -200,6 +200,33 @@ def test_further_sentences_follow_in_the_rhythm_of_the_template(
         assert [d.height for d in sheet.row_dimensions.values()].count(41) == 4
 
 
+def test_weights_apart_from_the_only_sentence_serve_further_ones(tmp_path: Path) -> None:
+    """Above it, where a copy of the sentence leaves them."""
+    made, rng = openpyxl.Workbook(), np.random.default_rng(3)
+    sheet, weights = AuthorSheet(made.active), {}
+    for n, name in enumerate(("W_Q", "W_K", "W_V")):
+        weights[name] = rng.integers(-2, 3, (3, 2)) / 2
+        row, column = sheet.block(1, 2 + 5 * n, "", [None] * 3, [None] * 2, weights[name])
+        made.active.cell(row - 1, column, name)
+    sheet.block(7, 2, "Input", PETS, DIMS, numbers(PETS))
+    for n, name in enumerate(("Queries", "Scores", "Softmax", "Output")):
+        columns = PETS if n in (1, 2) else [None] * 2
+        sheet.block(7, 9 + 9 * n, name, PETS, columns)
+    sentences = {f"s{n}": sentence(WORDS[:n], 3, n) for n in (4, 2)}
+    tables = Tables(Path("new.xlsx"), sentences, {})
+    book = fill_file(saved(made, tmp_path / "own.xlsx"), {}, tables=tables)
+    (out := tmp_path / "out.xlsx").write_bytes(book.content)
+    verify(out)
+    assert not book.attention
+    drawn = read_drawn(out).sheets[0]
+    assert [text for text in drawn.values.values() if text in weights] == [*weights]
+    outputs = [frame for _, frame, _ in book.filling.frames if frame.step == "Output"]
+    for frame, one in zip(outputs, sentences.values(), strict=True):
+        _, values = values_in(drawn, frame.place, False)
+        wanted = naive_attention(*(one.values @ weights[name] for name in weights))[1]
+        np.testing.assert_allclose(values, wanted, rtol=1e-12)
+
+
 def test_a_further_sentence_has_room_below_a_last_one_that_is_longer(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     sheet = AuthorSheet(made.active)

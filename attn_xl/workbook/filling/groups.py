@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import permutations
 from itertools import product as every
@@ -251,9 +252,10 @@ def _with_given_attention(
     typed: set[Title] = set()
     for sheet in drawn.sheets:
         own = [title for title in renamed if title.sheet == sheet.name]
-        for title, (frame, _) in tables_given(sheet, pages[sheet.name], own, str(drawn.path)).items():
-            if sheet.formulas.keys().isdisjoint(frame.place.cells()):
-                typed.add(title)
+        with suppress(InputError):  # formulas without values
+            found = tables_given(sheet, pages[sheet.name], own, str(drawn.path))
+            typed |= {title for title, (frame, _) in found.items()
+                      if sheet.formulas.keys().isdisjoint(frame.place.cells())}  # fmt: skip
     return renamed if typed >= named.keys() else [*titles]
 
 

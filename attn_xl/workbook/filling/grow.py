@@ -234,14 +234,17 @@ def _with_weights_of_heads(
 
 def _with_one_more(drawn: DrawnBook, made: Assigned, called: Mapping[str, str]) -> bytes:
     """The workbook with the frames of its last sentence once more: as far from that as it is from the
-    one before it, or below it if it is the only one."""
+    one before it, or below it if it is the only one. Weights that stand apart serve all sentences."""
     last = made.groups[-1]
     place = last.input.place
     sheet = next(one for one in drawn.sheets if one.name == place.sheet)
     page = Page(sheet)
     before = [group.input.place for group in made.groups[:-1] if group.input.place.sheet == sheet.name]
-    frames = _frames(made, len(made.groups) - 1)
+    own = [last.input, *last.frames]
+    apart = [frame for frame, _ in last.weights.values() if not _is_among(frame, own)]
+    frames = [frame for frame in _frames(made, len(made.groups) - 1) if frame not in apart]
     others = [frame.place for n in range(len(made.groups) - 1) for frame in _frames(made, n)]
+    others += [frame.place for frame in apart if frame.place.sheet == sheet.name]
     above_it = max((one.last_row for one in others if one.last_row < place.row), default=0)
     titles = [tag.row for tag, n in made.labels if n == len(made.groups) - 1]
     titles += [
@@ -261,8 +264,21 @@ def _with_one_more(drawn: DrawnBook, made: Assigned, called: Mapping[str, str]) 
         area = top, left, len(sheet.looks.styles) - 1, left + step[1] - 1
     else:
         step = max(place.row - before[-1].row, bottom - top + 2) if before else bottom - top + 3, 0
-        area = top, 1, top + step[0] - 1, sheet.looks.styles.shape[1] - 1
+        beside = any(one.last_row >= top and one.row <= bottom for one in others)
+        columns = (left, right) if beside else (1, sheet.looks.styles.shape[1] - 1)
+        area = top, columns[0], top + step[0] - 1, columns[1]
     return repeated(drawn, sheet, area, step)
+
+
+def _is_among(frame: Frame, others: Sequence[Frame]) -> bool:
+    """Whether a frame stands in the rows and the columns that others take up."""
+    places = [one.place for one in others if one.place.sheet == frame.place.sheet]
+    rows = [n for one in places for n in (one.row, one.last_row)]
+    columns = [n for one in places for n in (one.column, one.last_column)]
+    own = frame.place
+    return bool(places) and (
+        min(rows) <= own.row <= max(rows) and min(columns) <= own.column <= max(columns)
+    )
 
 
 def _hold_places(drawn: DrawnBook, called: Mapping[str, str], tables: Tables) -> dict[str, str]:
