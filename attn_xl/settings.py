@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
 from enum import Enum
+from functools import cache
 from typing import Any, NamedTuple
 
 from .errors import CallError, nearest
@@ -922,6 +923,7 @@ def _out_of_range(choice: Field[Any], value: float) -> CallError:
     return CallError(f"--{name} is {value}; it takes a {whole}number {choice.metadata['within']}.")
 
 
+@cache
 def _field(name: str) -> Field[Any]:
     return next(f for f in fields(Settings) if f.name == name)
 

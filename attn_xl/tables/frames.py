@@ -109,6 +109,8 @@ class Frame:
 
 Box = tuple[int, int, int, int]
 """First row, first column, rows, columns."""
+Beside = tuple[tuple[str, ...], int]
+"""Labels, and how many cells away they stand."""
 
 
 class Page:
@@ -144,6 +146,10 @@ class Page:
         views: list[memoryview[int]] = [memoryview(one) for one in totals]
         self._texts, self._arrows, self._numbers, self._framed, self._sums = views
         self._labels: dict[tuple[int, ...], tuple[str, ...]] = {}
+        self.beside: dict[Box, tuple[Beside, Beside]] = {}
+        """The labels of rectangles; see labels_of()."""
+        self.near: dict[tuple[Title, Shape, bool], list[Candidate]] = {}
+        """The places near titles; see candidates()."""
 
     def _counts(self, place: tuple[int, int]) -> bool:
         """Whether a number is a label, in a run: 0, 1, 2: it stands without a frame beside one, or in a
@@ -265,6 +271,11 @@ class Page:
         for top, left, bottom, right in self.sheet.merged:  # of a title
             blank[top : bottom + 1, left : right + 1] = False
         return [one for one in rectangles_of(blank) if self.framed(*one) == one[2] * one[3]]
+
+    @cached_property
+    def blank_from(self) -> dict[tuple[int, int], tuple[int, int]]:
+        """The rows and columns of each of them, by its first cell."""
+        return {(row, column): (rows, columns) for row, column, rows, columns in self.blanks}
 
 
 @dataclass
@@ -583,12 +594,18 @@ def _given_table(
     return Frame(step, place, False, by), table
 
 
-def labels_of(cells: Page, place: Place) -> tuple[tuple[tuple[str, ...], int], ...]:
+def labels_of(cells: Page, place: Place) -> tuple[Beside, Beside]:
     """The labels left of a rectangle, and those above it, each with how many cells away they stand:
     arrows may separate them from it, and other texts the words, or an empty column that is no part of a
     frame."""
-    row, column, rows, columns = box(place)
-    left = above = ((), 0)  # type: tuple[tuple[str, ...], int]
+    there = box(place)
+    if there not in cells.beside:
+        cells.beside[there] = _labels_of(cells, *there)
+    return cells.beside[there]
+
+
+def _labels_of(cells: Page, row: int, column: int, rows: int, columns: int) -> tuple[Beside, Beside]:
+    left = above = ((), 0)  # type: Beside
     if _in_corner(cells, row, column - 1):
         left = cells.labels(row, column - 2, rows, 1), 2
     beside = row, column - 1, rows, 1
@@ -721,10 +738,17 @@ def candidates(
         turned: whether the sheet shows words in columns.
         taken: the places of other matrices.
     """
-    found = []
     turned = turned != title.turned if title.across is None else title.across
     if title.place is not None:
         return _outright(cells, title, shape, turned)
+    asked = title, shape, turned
+    if asked not in cells.near:
+        cells.near[asked] = _near(cells, *asked)
+    return [one for one in cells.near[asked] if not any(map(one.place.overlaps, taken))]
+
+
+def _near(cells: Page, title: Title, shape: Shape, turned: bool) -> list[Candidate]:
+    found = []
     forms = [(turned, 0.0), (not turned, 1.0)] if shape.rows != shape.columns else [(turned, 0.0)]
     for way, cost in forms:
         form = shape.turn() if way else shape
@@ -748,7 +772,7 @@ def candidates(
                 continue
             away = distance(title, row, column, rows, columns)
             place = Place(title.sheet, row, column, rows, columns)
-            if away is None or any(map(place.overlaps, taken)):
+            if away is None:
                 continue
             if is_label(cells, title, row, column, rows, columns):
                 continue
@@ -874,13 +898,13 @@ def is_beyond(cells: Page, place: Place, title: Title) -> bool:
     """Whether a place goes on where a frame ends, or its labels do: its first cells have some; or is a
     single row or column of a frame, whose others no text heads."""
     row, column, rows, columns = box(place)
-    drawn = next((one for one in cells.blanks if one[:2] == (row, column)), (row, column, 0, 0))
-    down, across = drawn[2] - rows, drawn[3] - columns
-    if 0 == across < down and rows == 1 < columns and not cells.texts(row, column - 1, drawn[2], 1):
+    high, wide = cells.blank_from.get((row, column), (0, 0))
+    one_row, one_column = rows == 1 < columns == wide, columns == 1 < rows == high
+    if one_row and rows < high and not cells.texts(row, column - 1, high, 1):
         return True
-    if 0 == down < across and columns == 1 < rows and not cells.texts(row - 1, column, 1, drawn[3]):
+    if one_column and columns < wide and not cells.texts(row - 1, column, 1, wide):
         return True
-    if cells.framed(*box(place)) == drawn[2] * drawn[3] < rows * columns and drawn[2:] != (0, 0):
+    if 0 < high * wide == cells.framed(*box(place)) < rows * columns:
         return True
     for own, first in zip(labels_of(cells, place), ((row, column - 1), (row - 1, column))):
         side = (rows, 1) if first[0] == row else (1, columns)

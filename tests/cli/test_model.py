@@ -72,6 +72,7 @@ def test_the_overview_says_what_is_live(run: Run, tmp_path: Path) -> None:
     assert any("all would be" in text for text in texts)
 
 
+@thorough
 def test_other_commands_take_a_model_and_its_workbook(run: Run, written: Path, tmp_path: Path) -> None:
     shown = run("show", TINY, "--text", TEXT, "--step", "Next", "--json")
     assert run("show", written, "--step", "Next", "--json") == shown

@@ -805,9 +805,9 @@ def test_a_name_is_known_however_its_letters_fold() -> None:
     ("sample", "options"),
     [
         ("mouse", ["--level", 1]),
-        ("multi-head", ["--level", 2, "--layout", "canvas"]),
+        pytest.param("multi-head", ["--level", 2, "--layout", "canvas"], marks=thorough),
         ("mouse", ["--blank", "Scores,Softmax.Sum", "--tolerance", 0.05]),
-        ("multi-head", ["--level", 3, "--exam"]),
+        pytest.param("multi-head", ["--level", 3, "--exam"], marks=thorough),
         pytest.param("multi-head", ["--sheets-for", "head1"], marks=thorough),
         ("masks", ["--level", 2]),
         pytest.param("dropout", ["--level", 3], marks=thorough),

@@ -200,7 +200,13 @@ SMALL = {"activation": Activation.relu}
 
 
 @alike
-@pytest.mark.parametrize(("sample", "level"), [(name, (1, 3, 2)[i % 3]) for i, name in enumerate(ALL)])
+@pytest.mark.parametrize(
+    ("sample", "level"),
+    [
+        pytest.param(name, (1, 3, 2)[i % 3], marks=[thorough] * (name == "translation"))
+        for i, name in enumerate(ALL)
+    ],
+)
 def test_right_answers_are_right_and_nothing_is_said_before(
     sample: str, level: int, tmp_path: Path, keep: Keep
 ) -> None:

@@ -183,6 +183,7 @@ def test_the_pages_of_a_lesson_lead_to_their_steps(bases: dict[str, Path]) -> No
 # The same workbook, saved by others
 
 
+@thorough
 def test_openpyxl_saves_it_again(bases: dict[str, Path], tmp_path: Path) -> None:
     for name in ("lesson", "input"):
         book = openpyxl.load_workbook(bases[name])

@@ -509,8 +509,7 @@ def _beyond(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str]
 
 def _rest(page: Page, place: Place) -> Place | None:
     """What a frame has right of or below the place of its matrix, unless a text heads it."""
-    at = place.row, place.column
-    _, _, rows, columns = next((one for one in page.blanks if one[:2] == at), box(place))
+    rows, columns = page.blank_from.get((place.row, place.column), (place.rows, place.columns))
     if columns > place.columns:
         rest = Place(place.sheet, place.row, place.last_column + 1, rows, columns - place.columns)
         heads = rest.row - 1, rest.column, 1, rest.columns
@@ -1308,14 +1307,13 @@ def _in_layers(graph: Graph, step: str) -> list[str]:
     `Norm`, `Enc1.Norm_1` and `Enc1.Norm_2`; of `Norm.Mean`, `Enc1.Norm_1.Mean` and so on."""
     prefixes = {name: "" if "." in step else node.part.prefix for name, node in graph.items()}
     names = {name: f".{name.removeprefix(prefix)}" for name, prefix in prefixes.items()}
-    plain = {name: re.sub(r"_\d+(?=\.|$)", "", one) for name, one in names.items()}
     alone = "." not in step  # the part of a helper has no layer
 
     def means(own: str) -> bool:
         return own == f".{step}" if alone else own.endswith(f".{step}")
 
-    found = ([name for name, own in some.items() if means(own)] for some in (names, plain))
-    return next(filter(None, found), [])
+    found = [name for name, own in names.items() if means(own)]
+    return found or [name for name, own in names.items() if means(re.sub(r"_\d+(?=\.|$)", "", own))]
 
 
 def _labels(place: Place, title: Title) -> bool:
