@@ -134,7 +134,7 @@ def test_a_filled_sheet_is_a_template_whose_sheet_of_steps_is_written_anew(tmp_p
     sheet.block(22, 2, "Output", PETS, DIMS)
     path = saved(made, tmp_path / "own.xlsx")
     path.write_bytes(fill_file(path, {}).content)
-    out = openpyxl.load_workbook(put(path, sentence(WORDS[:7], 4)))
+    out = openpyxl.load_workbook(put(path, sentence(WORDS[:7], 4), sentence(WORDS[4:8], 4, 2)))
     assert out.sheetnames == ["Sheet", "Steps"]
     labels = [cell.value for cell in out["Steps"]["A"]]
     assert labels[4:11] == WORDS[:7]
