@@ -6,7 +6,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import permutations
+from itertools import chain, permutations
 from math import inf
 from typing import Any
 
@@ -28,7 +28,7 @@ from attn_xl.text import clean
 
 from .labels import Table, table_at, words_seen
 from .regions import DECORATION, Grid, is_blank, kind_of
-from .roles import Found, WordsIn
+from .roles import Found, WordsIn, are_computed
 
 MOST_PLACES = 1_000
 """Cells with a number that are looked at for a matrix."""
@@ -45,13 +45,14 @@ Tables = Mapping[str, Sequence[Found]]
 
 
 class Numbers:
-    """The numbers that formulas compute, found by value; all numbers where formulas cannot be read.
+    """The numbers that formulas compute, found by value, with those typed among them; all numbers where
+    formulas cannot be read.
 
     Attributes:
         unit: that of the last decimal, if formulas round the numbers and this is to be allowed for; 0.
     """
 
-    def __init__(self, book: Book, rounded: bool = False) -> None:
+    def __init__(self, book: Book, computed: Sequence[Place], rounded: bool = False) -> None:
         self.unit = 0.0
         self._sheets: list[tuple[str, Values]] = []
         places, numbers = [], []
@@ -60,7 +61,8 @@ class Numbers:
             here = np.full((len(grid), max(map(len, grid), default=0)), np.nan)
             cells = formulas if formulas is not None else {
                 (r, c) for r, row in enumerate(grid, 1) for c in range(1, len(row) + 1)}  # fmt: skip
-            for r, c in cells:
+            typed = [place.cells() for place in computed if place.sheet == sheet]
+            for r, c in chain(cells, *typed):
                 value = grid[r - 1][c - 1] if r <= len(grid) and c <= len(grid[r - 1]) else ""
                 if is_number(value):
                     here[r - 1, c - 1] = value
@@ -214,9 +216,12 @@ class Products:
     def __init__(
         self, book: Book, tables: Tables, references: References | None, rounded: bool = False
     ) -> None:
-        self.numbers, self.references = Numbers(book, rounded), references
+        self.references = references
         self.tables = _readable(book, tables, references)
         self.tables.sort(key=lambda one: bool(one[1].computed))
+        self.numbers = Numbers(
+            book, [f.cells(sheet) for sheet, f in self.tables if f.computed], rounded
+        )
         self.factors: list[Factor] = []
         self.masks: dict[tuple[int, ...], list[Factor]] = {}
         originals: dict[object, int] = {}
@@ -321,7 +326,7 @@ def found_at(book: Book, place: Place, near: Sequence[Found]) -> Found | None:
         place.rows + bool(above), place.columns + bool(beside),
     )  # fmt: skip
     formulas = book.marks.formulas(place.sheet)
-    computed = None if formulas is None else all(cell in formulas for cell in place.cells())
+    computed = None if formulas is None else are_computed([*place.cells()], formulas)
     title = next((f.title for f in near if f.title and f.numbers == place.range), "")
     return Found(labelled, place.range, table.shape, title, table=table, computed=computed)
 

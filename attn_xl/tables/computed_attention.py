@@ -36,6 +36,8 @@ from .roles import Found, Reading
 
 MOST_TABLES, MOST_UNREAD = 500, 60
 """Tables of a workbook in which attention is looked for, and of one whose formulas cannot be read."""
+HIDES = -1e6
+"""What a mask adds to scores to hide words, or less."""
 MOST_OTHERS, MOST_TYPED, MOST_ORDERED = 60, 12, 4
 """Tables that may look at each other; typed tables whose products stand in no cells; heads of which
 every order is tried."""
@@ -126,7 +128,8 @@ def read_attention(
         made.reads = said.products.references.refers_to if said.products.references else made.reads
     if not attentions:
         return made
-    made.roles, first = _by_sheet(book, said, attentions, plain), attentions[0]
+    made.roles = _by_sheet(book, said, attentions, plain)
+    first = max(attentions, key=lambda one: len(one.words.values) > 1)
     if made.trouble is None:
         memory = {"memory": _memory_name(first, made.roles)} if first.memory is not None else {}
         made.settings, made.instead = {**first.settings, **memory}, _ranges_of_weights(first)
@@ -189,13 +192,12 @@ class _Search:
             heads.append(self._heads(both[0], both[1], self._in_cells, certain))
         for lists in (of, parts) if not any(heads) else ():
             heads += [self._typed(own) for own in lists.values()]
-        for hold in (self._in_one_formula, self._in_rows) if not any(heads) else ():
-            only = hold == self._in_one_formula
-            heads += [self._heads(own, own, hold, only) for own in of.values()]
+        for hold in (self._alone, self._in_one_formula, self._in_rows) if not any(heads) else ():
+            heads += [self._heads(own, own, hold, True) for own in of.values()]
             for q, k in self._others(False) if not any(heads) else ():
-                heads.append(self._heads(of[q], of[k], hold, only))
+                heads.append(self._heads(of[q], of[k], hold, True))
             if not any(heads):
-                heads += [self._heads(own, own, hold, only) for own in parts.values()]
+                heads += [self._heads(own, own, hold, True) for own in parts.values()]
         for own in self._in_no_cells() if not any(heads) else ():
             heads.append(self._heads(own, own, self._in_one_formula))
         used = [p for own in heads for head in own for p in (head.q, head.k, head.v)]
@@ -253,7 +255,7 @@ class _Search:
                 if any(q in (head.q, head.k) or k is head.q for head in heads):
                     continue
                 a = _looks(q, k, scale, mask, causal)
-                if certain and ((a < AGREES) | (a > 1 - AGREES)).all():
+                if certain and _of_zeros_and_ones(a):
                     continue
                 if head := hold(q, k, keys, a, [place for head in heads for place in head.places]):
                     told = ({} if scale else {"scale": False}) | ({"causal": True} if causal else {})
@@ -268,6 +270,17 @@ class _Search:
         at = self._numbers.find(a, [*_places(q, k), *but], q.words.sheet)
         return at and self._output(q, k, keys, self._numbers.at(*at), but, at)
 
+    def _alone(
+        self, q: Projection, k: Projection, keys: Sequence[Projection], a: Values, but: Sequence[Place]
+    ) -> HeadFound | None:
+        """A head of words that look at themselves whose attention weights multiply nothing: its values
+        are the third product of the words, if there is one. A softmax stands along the words."""
+        at = self._numbers.find(a, [*_places(q, k), *but], q.words.sheet)
+        if at is None or at[1] != q.words.turned or q.words is not k.words:
+            return None
+        others = [v for v in keys if v.weights and v is not q and v is not k]
+        return HeadFound(q, k, others[0] if len(others) == 1 else keys[-1], at, a, at[0])
+
     def _in_one_formula(
         self, q: Projection, k: Projection, keys: Sequence[Projection], a: Values, but: Sequence[Place]
     ) -> HeadFound | None:
@@ -280,7 +293,7 @@ class _Search:
     ) -> HeadFound | None:
         """The head that is computed for some of the words only."""
         for i in range(len(a)) if a.shape[1] > 2 and not but else ():
-            if self._numbers.find(a[i : i + 1], _places(q, k)) is None:
+            if _of_zeros_and_ones(a[i]) or self._numbers.find(a[i : i + 1], _places(q, k)) is None:
                 continue
             for v in _values(q, k, keys):
                 output = a @ v.values
@@ -344,6 +357,7 @@ class _Search:
         shape = len(queries[0].values), len(keys[0].values)
         own = id(queries[0].words.found), id(keys[0].words.found)
         masks = [m for m in self._products.masks.get(shape, ()) if id(m.found) not in own]
+        masks = [m for m in masks if not _hides_later(m.values)]
         orders = (False, True) if shape[0] == shape[1] else (False,)
         yield from every((True, False), (*masks, None), orders)
 
@@ -461,6 +475,18 @@ def _values(q: Projection, k: Projection, keys: Sequence[Projection]) -> list[Pr
     return sorted(keys, key=lambda v: v is q or v is k)
 
 
+def _of_zeros_and_ones(a: Values) -> bool:
+    return bool(((a < AGREES) | (a > 1 - AGREES)).all())
+
+
+def _hides_later(mask: Values) -> bool:
+    """Whether a mask hides the words after each word, as `causal` does."""
+    hidden, seen = np.triu(np.ones(mask.shape), 1) > 0, words_seen(mask)
+    if seen is not None:
+        return np.array_equal(seen, ~hidden)
+    return bool((mask[~hidden] == 0).all() and (mask[hidden] <= HIDES).all())
+
+
 def _looks(q: Projection, k: Projection, scale: bool, mask: Factor | None, causal: bool) -> Values:
     """The attention weights of queries and keys."""
     scores = q.values @ k.values.T / (np.sqrt(q.values.shape[1]) if scale else 1.0)
@@ -521,7 +547,10 @@ def _conflict(
     book: Book, found: Sequence[AttentionFound], plain: Mapping[str, str]
 ) -> InputError | None:
     """The error for attentions that cannot be computed together; None if they can."""
-    if len({tuple((name, w.place) for name, (w, _) in one.weights.items()) for one in found}) < 2:
+    weights = {tuple((name, w.place) for name, (w, _) in one.weights.items()) for one in found}
+    several = [one for one in found if len(one.words.values) > 1]  # a single word is never hidden
+    settings = {tuple(sorted(one.settings.items())) for one in several}
+    if max(len(weights), len(settings)) < 2:
         return None
     words = [one.words.place for one in found]
     sheets = [plain[place.sheet] for place in words]
@@ -529,8 +558,9 @@ def _conflict(
     shown = listed([*(place.where for place in words)])
     first = f"--sheet {shlex.quote(sheets[0])}" if alone else f'--range "{words[0].where}"'
     return InputError(
-        f"{book.path}: the formulas compute {len(found)} attentions with different weights, of the "
-        f"words in {shown}. Choose one with {first}."
+        f"{book.path}: the formulas compute {len(found)} attentions with different "
+        f"{'weights' if len(weights) > 1 else 'settings'}, of the words in {shown}. Choose one with "
+        f"{first}."
     )
 
 

@@ -23,7 +23,7 @@ from .labels import LabelsOnlyError, described, numbers_in, read_region
 from .names import is_matrix_name, of_head, of_recurrence, step_named, weight_label, weight_name
 from .pytorch import is_title_of_parameter, may_be_cut, parameter_of, whole_name
 from .regions import Grid, Region, find_regions
-from .roles import NOT_READ, RESULT, Found, Reading, inputs_like, pick
+from .roles import NOT_READ, RESULT, Found, Reading, are_computed, inputs_like, pick
 
 UNKNOWN = "its name looks like that of weights, but attn-xl does not know it"
 MOST_NOTES = 3
@@ -490,12 +490,12 @@ def _found(
     computed = None
     if formulas is not None:
         cells = [
-            (r, c)
+            (r + 1, c + 1)
             for r in range(top, bottom + 1)
             for c, value in enumerate(grid[r][left : right + 1], left)
             if isinstance(value, (int, float))
         ]
-        computed = all((r + 1, c + 1) in formulas for r, c in cells)
+        computed = are_computed(cells, formulas)
     return Found(
         place=region.place(sheet),
         numbers=numbers,

@@ -4,7 +4,7 @@ its words are in rows or columns."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -39,7 +39,7 @@ class Found:
         names: every text that may name it with its position, nearest first.
         table: the table before transposing; None if it cannot be read.
         problem: why it cannot be read, or "".
-        computed: whether all its numbers are formulas; None if unknown.
+        computed: whether most of its numbers are formulas; None if unknown.
         factor: whether formulas multiply it as a matrix.
         use: `sentence`, `weights`, or "" if it is skipped.
         name: the name of the sentence or of the weights.
@@ -104,6 +104,13 @@ class Found:
 
 
 NOT_READ = "the attention that the formulas compute does not read it"
+
+
+def are_computed(cells: Collection[tuple[int, int]], formulas: Container[tuple[int, int]]) -> bool:
+    """Whether most of some cells have formulas: a student may have typed a few results."""
+    return 2 * sum(cell in formulas for cell in cells) > len(cells)
+
+
 RESULT = "computed by formulas"
 
 

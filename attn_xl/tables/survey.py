@@ -280,6 +280,7 @@ def survey_book(
             _note_hidden(one, book, original)
             if book.grids[original][:1] and STEPS_NOTE in map(str, book.grids[original][0]):
                 one.found = [replace(f, use="") if f.use == "sentence" else f for f in one.found]
+                one.trouble = None
             survey.sheets.append(one)
     if said.roles is not None:
         add_labelled({names[one.name]: one for one in survey.sheets}, book, said)
