@@ -134,6 +134,7 @@ def read_attention(
         memory = {"memory": _memory_name(first, made.roles)} if first.memory is not None else {}
         made.settings, made.instead = {**first.settings, **memory}, _ranges_of_weights(first)
         made.joined = len(first.heads) > 1 and "W_O" not in first.weights
+        made.unfinished = any(h.weights and h.weights[0] == h.place for h in first.heads)
     return made
 
 

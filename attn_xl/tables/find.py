@@ -307,10 +307,14 @@ def add_labelled(sheets: Mapping[str, SheetFound], book: Book, said: Reading) ->
     for original, sheet in sheets.items():
         for i, f in enumerate(sheet.found):
             one = _named(f, book, original, sheet.name) if f.why == NOT_READ else f
+            own = weight_label(sheet.name) if len(sheet.found) == 1 and not one.use else None
+            if own and f.why == NOT_READ:
+                one = replace(f, use="weights", name=own, why=f"its sheet is called {sheet.name!r}")
             if one.use == "weights" and (f.use or one.name not in ("Mask", "W_P")):
                 named.setdefault(one.name, []).append((original, i, one))
     for (original, i, f), *others in named.values():
-        if not others and not sheets[original].found[i].use and said.is_read(original, f):
+        follows = said.unfinished and f.name in ("W_V", "b_V", "W_O", "b_O")
+        if not (others or sheets[original].found[i].use) and (follows or said.is_read(original, f)):
             sheets[original].found[i] = f
 
 

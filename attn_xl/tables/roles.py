@@ -125,6 +125,7 @@ class Reading:
         instead: the ranges to give with --attention A, where attn-xl does not compute the attention
             weights.
         joined: whether the outputs of several heads stand side by side, without W_O.
+        unfinished: whether the attention weights multiply nothing, so that no formula reads W_V.
         multiplied: the cells that products multiply; results: those that hold products.
         reads: whether a formula reads some cells.
     """
@@ -134,6 +135,7 @@ class Reading:
     trouble: InputError | None = None
     instead: Sequence[str] = ()
     joined: bool = False
+    unfinished: bool = False
     multiplied: Sequence[Place] = ()
     results: Sequence[Place] = ()
     reads: Callable[[Place], bool] = lambda place: True

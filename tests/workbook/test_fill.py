@@ -257,25 +257,28 @@ def test_a_sheet_may_be_that_of_a_head(tmp_path: Path) -> None:
     assert {"W_Q_1", "W_K_2"} < {*attn_xl.read_tables(path).weights}
 
 
+@pytest.mark.parametrize("with_values", [True, False])
 def test_a_filled_sheet_is_converted_with_every_sentence_its_mask_and_typed_results(
-    tmp_path: Path,
+    with_values: bool, tmp_path: Path
 ) -> None:
     made, rng = openpyxl.Workbook(), np.random.default_rng(5)
     sheet = AuthorSheet(made.active)
     w = {name: rng.integers(-2, 3, (3, 2)) / 2 for name in ("W_Q", "W_K", "W_V")}
     for n, (name, values) in enumerate(w.items()):
-        sheet.block(1, 2 + 5 * n, name, DIMS, ("1", "2"), values)
+        whole = name == "W_V" and not with_values  # on a sheet of its own, which no formula reads
+        own = AuthorSheet(made.create_sheet(name)) if whole else sheet
+        own.block(1, 2 + 5 * n, "" if whole else name, DIMS, ("1", "2"), values)
     inputs = {PETS: X, DESK[:4]: Y[:4]}
     for row, (words, x) in zip((8, 17), inputs.items()):
         sheet.block(row, 2, "Input", words, DIMS, x)
         first = x[0] @ w["W_Q"]
         sheet.block(row, 8, "Queries", words, ("1", "2"), lambda i, j, q=first: None if i else q[j])
-        for n, name in enumerate(("Keys", "Values")):
+        for n, name in enumerate(("Keys", "Values")[: 1 + with_values]):
             sheet.block(row, 13 + 5 * n, name, words, ("1", "2"))
         for n, name in enumerate(("Scaled", "Masked scores", "Attention")):
             sheet.block(row, 23 + 8 * n, name, words, words)
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
-    assert len(book.filling.frames) == 12
+    assert len(book.filling.frames) == 10 + 2 * with_values
     for x, graph in zip(inputs.values(), attn_xl.attend(out).values(), strict=True):
         q, k, v = (x @ w[name] for name in w)
         powers = np.tril(np.exp(q @ k.T / np.sqrt(2)))
