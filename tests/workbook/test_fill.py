@@ -613,7 +613,8 @@ def test_call_gives_a_step_the_author_s_own_name(tmp_path: Path, capsys: Any) ->
         assert why in capsys.readouterr().err
 
 
-def test_a_number_in_a_title_is_that_of_a_head(tmp_path: Path) -> None:
+@pytest.mark.parametrize("output", ["Z", "Head "])  # head_i, as in the paper
+def test_a_number_in_a_title_is_that_of_a_head(output: str, tmp_path: Path) -> None:
     """Labels such as `q1` and `a`, which are spelled like steps, stay labels."""
     made = openpyxl.Workbook()
     sheet = AuthorSheet(made.active)
@@ -626,7 +627,7 @@ def test_a_number_in_a_title_is_that_of_a_head(tmp_path: Path) -> None:
             sheet.block(16, column + 4 * n, f"{letter}{h}", PETS, own)
         for row, title in ((24, "Scores"), (32, "Attention")):
             sheet.block(row, column, f"{title} {h}", PETS, PETS)
-        sheet.block(40, column, f"Z{h}", PETS, ("a", "b"))
+        sheet.block(40, column, f"{output}{h}", PETS, ("a", "b"))
     sheet.block(48, 2, "Concat", PETS, tuple("abcd"))
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
     assert not book.attention

@@ -147,6 +147,7 @@ def assigned(
     pages = {sheet.name: Page(sheet, called) for sheet in drawn.sheets}
     titles = [*tags, *names_of(drawn), *sheets_named(drawn, pages, called)]
     titles += [title for sheet in drawn.sheets for title in titles_of(sheet, called)]
+    titles += _outputs_of_heads(pages, titles)
     named = {title.step for title in titles if len(title.text) > 1}  # x may be a label
     if steps.INPUT.symbol not in named and not named.isdisjoint(MEMORIES):
         looks = steps.TARGET.symbol
@@ -238,6 +239,22 @@ def assigned(
         if exponentials := plain_exponentials(group):
             made.graphs[n] = _computed(drawn, group, compute, {**made.implied, **exponentials})
     return made
+
+
+def _outputs_of_heads(pages: Mapping[str, Page], titles: Sequence[Title]) -> list[Title]:
+    """The titles `Head 1`, `Head 2` of outputs, as the paper calls them, unless they are headings:
+    other titles name the outputs, or stand right below."""
+    there = {(title.sheet, title.row, title.column) for title in titles}
+    found = [
+        Title(name, row, column, column, page.sheet.values[row, column], f"Output_{number[1]}")
+        for name, page in pages.items()
+        for text, cells in page.where.items()
+        if (number := re.fullmatch(r"head[\s_]*(\d{1,2})", text))
+        for row, column in cells
+        if (name, row + 1, column) not in there
+    ]
+    steps_found = {title.step for title in found}
+    return found if len(steps_found) > 1 and steps_found.isdisjoint(one.step for one in titles) else []
 
 
 def _with_given_attention(
