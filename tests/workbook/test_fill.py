@@ -1556,6 +1556,28 @@ def test_the_spellings_on_the_page_are_those_of_their_steps() -> None:
             assert (step_called(spelling, {}) or ("",))[0] in names, spelling
 
 
+def test_of_equal_titles_the_first_is_that_where_the_steps_follow_each_other(tmp_path: Path) -> None:
+    """Down one column, then down the next, whose `Norm` stands further up."""
+    made, rng = openpyxl.Workbook(), np.random.default_rng(6)
+    sheet, weights = AuthorSheet(made.active), {}
+    sheet.block(2, 2, "Input", PETS, DIMS, X)
+    for n, (name, shape) in enumerate(
+        {"W_Q": (3, 3), "W_K": (3, 3), "W_V": (3, 3), "W_1": (3, 4), "W_2": (4, 3)}.items()
+    ):
+        weights[name] = rng.integers(-9, 10, shape) / 10
+        sheet.block(2, 12 + 8 * n, name, *("abcd"[:k] for k in shape), weights[name])
+    columns = ("Scores", "Attention weights", "Output", "Norm"), ("Hidden", "Feed forward", "Norm")
+    for n, titles in enumerate(columns):
+        for m, title in enumerate(titles):
+            wide = PETS if n == 0 and m < 2 else "abcd"[: 4 if title == "Hidden" else 3]
+            sheet.block(12 + 9 * m, 2 + 12 * n, title, PETS, wide)
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    found = {
+        frame.step: frame.place.column for _, frame, _ in book.filling.frames if "Norm" in frame.step
+    }
+    assert found == {"Enc1.Norm_1": 3, "Enc1.Norm_2": 15}
+
+
 def test_titles_tell_the_number_of_heads_and_the_model(tmp_path: Path) -> None:
     made, rng = openpyxl.Workbook(), np.random.default_rng(6)
     sheet, weights = AuthorSheet(made.active), {}

@@ -4,10 +4,11 @@ model goes into it."""
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import permutations
+from itertools import pairwise, permutations
 from itertools import product as every
 from typing import Any
 
@@ -918,6 +919,7 @@ def _assign(
     titles = [
         one for one in titles if one.place or not _heads_sums(made, pages[one.sheet], one, titles)
     ]
+    titles = _in_reading_order(titles, made.graphs[0])
     headless = _of_missing_heads(made, titles)
     placed = [title for title in titles if title not in headless]
     offers = sorted(_offers(made, pages, placed, taken), key=lambda offer: offer.rank)
@@ -980,6 +982,26 @@ def _assign(
             if title.step == steps.MASK.symbol and hides:
                 why = f"but no formula can add the text {hides!r}: type -1E9 in its place"
             made.left.append(f"{title.where}: {title.text!r} names {title.step}, {why}.")
+
+
+def _in_reading_order(titles: Sequence[Title], graph: Graph) -> list[Title]:
+    """Titles as they follow each other: row by row, or column by column if the steps whose titles stand
+    once do so. Of two frames titled `Norm` the first is that of the first."""
+    named = Counter(title.step for title in titles)
+    order = {step: n for n, step in enumerate(graph)}
+    means = {t: (_in_layers(graph, t.step) or [t.step])[0] for t in titles if named[t.step] == 1}
+    known = {title: order[step] for title, step in means.items() if step in order}
+
+    def falls(key: Callable[[Title], Any]) -> int:
+        return sum(known[a] > known[b] for a, b in pairwise(sorted(known, key=key)))
+
+    def by_row(title: Title) -> tuple[str, int, int]:
+        return title.sheet, title.row, title.column
+
+    def by_column(title: Title) -> tuple[str, int, int]:
+        return title.sheet, title.column, title.row
+
+    return sorted(titles, key=by_column) if falls(by_column) < falls(by_row) else [*titles]
 
 
 def _of_missing_heads(made: Assigned, titles: Sequence[Title]) -> set[Title]:
