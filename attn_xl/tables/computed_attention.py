@@ -31,7 +31,7 @@ from .computed import (
     Values,
 )
 from .labels import Table, words_seen
-from .names import weight_label
+from .names import ACROSS, step_named, weight_label
 from .roles import Found, Reading
 
 MOST_TABLES, MOST_UNREAD = 500, 60
@@ -179,11 +179,14 @@ class _Search:
 
     def __init__(self, products: Products) -> None:
         self._products, self._numbers = products, products.numbers
+        words = [x for x in products.of if not _names_weights(x)]
+        self._of = {x: products.of[x] for x in words}
+        self._parts = {x: products.parts[x] for x in words}
         self._taken: list[Place] = []
 
     def attentions(self) -> list[AttentionFound]:
         """Every attention; what is less certain is looked for only if nothing else is found."""
-        of, parts = self._products.of, self._products.parts
+        of, parts = self._of, self._parts
         heads = [self._heads(own, own, self._in_cells) for own in of.values()]
         if not any(heads):
             heads = [self._heads(own, own, self._in_cells) for own in parts.values()]
@@ -231,7 +234,7 @@ class _Search:
     def _others(self, certain: bool) -> Iterator[tuple[Factor, Factor]]:
         """Words and those of others that they may look at: if it is `certain` that some look at
         themselves, those whose products one formula reads."""
-        of, references = self._products.of, self._products.references
+        of, references = self._of, self._products.references
         if not certain and len(of) <= MOST_OTHERS:
             yield from permutations(of, 2)
             return
@@ -446,6 +449,14 @@ def _given(products: Products) -> Iterator[AttentionFound]:
             one.weights["A"] = a, f"{at[0].where} holds its product with {v.where or 'the words'}"
             yield one
             return
+
+
+def _names_weights(one: Factor) -> bool:
+    """Whether the title of a computed table names scores or attention weights, which are no words."""
+    titles = (step_named(text) for text, _ in one.found.names[:1])
+    return bool(one.found.computed) and any(
+        step and step[0].partition("_")[0] in ACROSS for step in titles
+    )
 
 
 def _misnamed(one: AttentionFound) -> bool:

@@ -24,6 +24,7 @@ from attn_xl.text import clean
 
 from .labels import Table
 from .names import (
+    ACROSS,
     SPELLINGS,
     of_head,
     of_table,
@@ -321,8 +322,6 @@ class Group:
 
 OF_ROWS = ("Softmax.Sum", "Softmax.Maximum")
 """Steps that may stand in a column behind the one that they sum up."""
-ACROSS = "Scores", "Scaled", "Masked", "Softmax"
-"""Steps with a row for each word that looks and a column for each that is looked at."""
 MEMORIES = "Memory", "Source"
 """What a sentence is called that another one looks at."""
 AXES = ("query", "queries"), ("key", "keys")

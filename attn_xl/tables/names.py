@@ -171,6 +171,8 @@ SPELLINGS = {
     "d_k": "dk d_k keydims keydimensions",
 }
 """The spellings of each step, without spaces and in lower case."""
+ACROSS = "Scores", "Scaled", "Masked", "Softmax"
+"""Steps with a row for each word that looks and a column for each that is looked at."""
 NO_STEPS = ("a", "s", "ss", "weights", "weight")
 """Titles of tables that may be something else."""
 OF_LAYERS = {
@@ -274,7 +276,7 @@ _WIDTH = re.compile(
     r"|(?:(?:\w*\()?dk\)?(?:\(.*\))?|d(?:model|head)|(?:key|head)(?:size|width)"
     r"|(?:key|head|model)?dim(?:ension)?s?(?:\(d\)|d|of(?:the)?keys)?)[=:]?"
 )
-_ACROSS = re.compile(
+_FROM_THE_LEFT = re.compile(
     rf"(?:k|x|input)\^t\*?(?:q|x|input)|(?:v|values)\*{_WEIGHTS}$|w[qkv]\*(?:x|input)",
     re.IGNORECASE,
 )
@@ -476,7 +478,7 @@ def names_step(text: str) -> bool:
 def says_across(text: str) -> bool:
     """Whether the formula in a title is that of words in columns: `K^T * Q`, `V * A`, `Wq * X`."""
     plain = _marked(text).partition("=")
-    return bool(_ACROSS.search(re.sub(r"\s+", "", _TIMES.sub("*", plain[2] or plain[0]))))
+    return bool(_FROM_THE_LEFT.search(re.sub(r"\s+", "", _TIMES.sub("*", plain[2] or plain[0]))))
 
 
 def names_width(text: str) -> str:

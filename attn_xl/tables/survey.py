@@ -36,7 +36,7 @@ from .labels import Table, described
 from .names import names_step, weight_label
 from .pytorch import parameter_of, parts_of, says_weights, weights_of_parameters
 from .regions import Grid, is_blank
-from .roles import BY_DEFAULT, RESULT, Found, Reading, WordsIn, to_turn, words_of
+from .roles import BY_DEFAULT, NOT_READ, RESULT, Found, Reading, WordsIn, to_turn, words_of
 
 PROJECTED = {"q": "W_Q", "queries": "W_Q", "k": "W_K", "keys": "W_K", "v": "W_V", "values": "W_V"}
 """Given queries, keys and values: the weights that give them for one-hot words."""
@@ -718,6 +718,9 @@ def _remarks(survey: Survey) -> Iterator[str]:
                 yield f"{f.where}: {note}."
             if f.use == "sentence" and names_step(f.title):
                 yield f"{f.where} is titled {f.title!r}, but is read as an input."
+        for f in sheet.found:
+            if f.why == NOT_READ and f.input_title and not f.computed:
+                yield f"{f.where} is titled {f.input_title!r}, but {NOT_READ}."
     if any(f.why == GIVEN for sheet in survey.sheets for f in sheet.found):
         yield (
             "Queries, keys and values are given without an input. So each word of the input has a 1 of "

@@ -286,6 +286,35 @@ def test_a_filled_sheet_is_converted_with_every_sentence_its_mask_and_typed_resu
         np.testing.assert_allclose(graph["Output"].values, wanted, rtol=1e-12)
 
 
+def test_attention_weights_are_no_words_and_an_input_that_no_formula_reads_is_named(
+    tmp_path: Path,
+) -> None:
+    """Values of zeros and ones look like a mask of two words, which are the columns of the weights; the
+    frames are labelled with the words of the first input, and nearer to the second."""
+    made, dims, fish = openpyxl.Workbook(), ("1", "2"), ("le", "chat", "dort")
+    sheet, memory, x = AuthorSheet(made.active), X[:2, :2] * 0, X[:3, :2] - 0.5
+    memory[0] = 1.5, 1
+    w = {"W_Q": [[0, -1], [-1, 0]], "W_K": [[1, 1], [1, 0.5]], "W_V": [[0, 0], [1, 1]]}
+    w = {name: np.array(values, float) for name, values in w.items()}
+    sheet.block(2, 2, "Input", fish, dims, x)
+    sheet.block(2, 12, "Memory", PETS[:2], dims, memory)
+    sheet.block(2, 22, "Input", DESK[:3], dims, Y[:3, :2])
+    AuthorSheet(made.create_sheet("Later")).block(2, 2, "Input", DESK[:3], dims, Y[:3, :2])
+    for n, (name, values) in enumerate(w.items()):
+        sheet.block(10, 2 + 10 * n, name, dims, dims, values)
+    for n, (name, rows, columns) in enumerate(
+        [("Q", fish, dims), ("K", PETS[:2], dims), ("V", PETS[:2], dims), ("Scores", fish, PETS[:2]),
+         ("Scaled", fish, PETS[:2]), ("Weights", fish, PETS[:2]), ("Output", fish, dims)]
+    ):  # fmt: skip
+        sheet.block(20, 2 + 10 * n, name, rows, columns)
+    _, out = filled(saved(made, tmp_path / "own.xlsx"))
+    tables = attn_xl.read_tables(out)
+    graph, _ = attn_xl.attend(tables).values()
+    wanted = naive_attention(x @ w["W_Q"], memory @ w["W_K"], memory @ w["W_V"])[1]
+    np.testing.assert_allclose(graph["Output"].values, wanted, rtol=1e-12)
+    assert "Later!B3:D6 is titled 'Input', but the attention that the" in " ".join(tables.remarks)
+
+
 @pytest.mark.parametrize("across", [False, True])
 def test_inputs_that_formulas_repeat_are_no_further_sentences(across: bool, tmp_path: Path) -> None:
     """`convert` leaves them out, too; the formulas beside a copy refer to it, and it grows."""
@@ -638,6 +667,31 @@ def test_a_number_in_a_title_is_that_of_a_head(output: str, tmp_path: Path) -> N
     (frame,) = [frame for _, frame, _ in book.filling.frames if frame.step == "Output"]
     _, values = values_in(read_drawn(out).sheets[0], frame.place, False)
     np.testing.assert_allclose(values, np.hstack(outputs), rtol=1e-12)
+
+
+def test_what_stands_beside_w_o_below_the_heads_is_of_all_of_them(tmp_path: Path) -> None:
+    made, rng, outputs = openpyxl.Workbook(), np.random.default_rng(3), []
+    sheet, ab = AuthorSheet(made.active), ("a", "b")
+    sheet.block(2, 2, "Input", PETS, DIMS, X)
+    for column in (2, 12):
+        weights = rng.integers(-9, 10, (3, 3, 2)) / 10
+        for n, name in enumerate(("W_Q", "W_K", "W_V")):
+            sheet.block(10 + 7 * n, column, name, DIMS, ab, weights[n])
+        sheet.block(32, column, "Output", PETS, ab)
+        outputs.append(naive_attention(*(X @ one for one in weights))[1])
+    w_o = rng.integers(-9, 10, (4, 2)) / 10
+    sheet.block(42, 2, "W_O", "abcd", ab, w_o)
+    sheet.block(42, 11, "MultiHead", PETS, ab)
+    sheet.block(52, 2, "Concat", PETS, "abcd")
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    found = {frame.step: frame for _, frame, _ in book.filling.frames}
+    joined = np.hstack(outputs)
+    steps = {"Output_1": outputs[0], "Output_2": outputs[1], "Output": joined @ w_o, "Concat": joined}
+    assert {*found} == {*steps}
+    for step, wanted in steps.items():
+        frame = found[step]
+        _, values = values_in(read_drawn(out).sheets[0], frame.place, False)
+        np.testing.assert_allclose(values, wanted, rtol=1e-12)
 
 
 def test_sentences_side_by_side_have_heads_of_their_own(tmp_path: Path) -> None:
@@ -1643,6 +1697,35 @@ def test_labels_say_that_one_sentence_looks_at_another(across: bool, tmp_path: P
         np.testing.assert_allclose(values, expected, rtol=1e-12)
     with pytest.raises(InputError, match="which other words cannot replace"):
         fill_file(tmp_path / "own.xlsx", {}, tables=attn_xl.read_tables({"few": y}))
+
+
+@pytest.mark.parametrize("across", [False, True])
+@pytest.mark.parametrize("title", ["", "Decoder states"])
+def test_borders_say_that_one_sentence_looks_at_another(
+    title: str, across: bool, tmp_path: Path
+) -> None:
+    """Its keys may have other dimensions; the filled sheet is read in the same way."""
+    made, rng = openpyxl.Workbook(), np.random.default_rng(6)
+    fish, dims = ("le", "chat", "dort", "bien"), ("d1", "d2", "d3")
+    wide = dims if title else (*dims, "d4", "d5", "d6")
+    y, out_dims = rng.integers(-9, 10, (4, len(wide))) / 10, ("1", "2")
+    sheet = AuthorSheet(made.active, across=across)
+    sheet.block(2, 2, "", PETS, dims, X)
+    sheet.block(2, 12, title, fish, wide, y)
+    sheet.labels = False
+    weights = [rng.integers(-9, 10, (size, 2)) / 10 for size in (len(wide), 3, 3)]
+    for n, (name, rows) in enumerate(zip(("W_Q", "W_K", "W_V"), (wide, dims, dims))):
+        sheet.block(12, 2 + 10 * n, name, rows, out_dims, weights[n])
+    for n, (name, columns) in enumerate({"Scores": PETS, "Weights": PETS, "Output": out_dims}.items()):
+        sheet.block(22, 2 + 10 * n, name, fish, columns)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (book.filling.count, book.attention) == (2 * 20 + 8, [])
+    output = book.filling.frames[-1][1]
+    wanted = naive_attention(y @ weights[0], X @ weights[1], X @ weights[2])[1]
+    _, values = values_in(read_drawn(out).sheets[0], output.place, across)
+    np.testing.assert_allclose(values, wanted, rtol=1e-12)
+    (graph,) = attn_xl.attend(out).values()
+    np.testing.assert_allclose(graph["Output"].values, wanted, rtol=1e-12)
 
 
 @pytest.mark.parametrize("across", [False, True])

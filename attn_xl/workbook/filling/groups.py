@@ -24,7 +24,6 @@ from attn_xl.spreadsheets.boxes import Box
 from attn_xl.spreadsheets.drawn import DrawnBook
 from attn_xl.spreadsheets.numerals import ErrorValue, is_number, numeral
 from attn_xl.tables.frames import (
-    ACROSS,
     ARROWS,
     ELSEWHERE,
     ENOUGH,
@@ -55,7 +54,7 @@ from attn_xl.tables.frames import (
 )
 from attn_xl.tables.headings import OF_HEADS, headings_of, headings_on, path_at
 from attn_xl.tables.labels import Table, looked_up
-from attn_xl.tables.names import SPELLINGS, spoken_of, step_told
+from attn_xl.tables.names import ACROSS, SPELLINGS, spoken_of, step_told
 from attn_xl.tables.own_names import (
     DIMENSIONS,
     FORMULA,
@@ -580,17 +579,20 @@ def _looking_at_each_other(
             if there and _is_across(pages[title.sheet], title, own, other, taken):
                 seen.add(other.input.place)
                 found.add(id(own))
-                memory = replace(other.table, name=other.input.where)
-                own.weights[steps.MEMORY.symbol] = other.input, memory
+                own.weights[steps.MEMORY.symbol] = (
+                    other.input,
+                    replace(other.table, name=other.input.where),
+                )
+                _orient_weights(own)
                 break
     return [group for group in groups if group.input.place not in seen]
 
 
 def _is_across(page: Page, title: Title, own: Group, other: Group, taken: Sequence[Place]) -> bool:
-    """Whether a title has a place whose labels are the words of one sentence and of another."""
+    """Whether a title has a place whose labels are the words of one sentence and of another, or whose
+    borders have a row for each of the ones and a column for each of the others."""
     shape, turned = Shape(own.table.rows, other.table.rows), own.words_in == "columns"
-    labels = {label.casefold() for label in (*shape.rows, *shape.columns)}
-    if shape.rows == shape.columns or not labels <= page.where.keys():
+    if shape.rows == shape.columns:
         return False
     for one in candidates(page, title, shape, turned, taken)[:1]:
         (left, _), (above, _) = labels_of(page, one.place)
@@ -598,6 +600,8 @@ def _is_across(page: Page, title: Title, own: Group, other: Group, taken: Sequen
         # The words of one sentence may begin like those of the other.
         go_on = page.texts(row + rows, column - 1, 1, 1) + page.texts(row - 1, column + columns, 1, 1)
         same = Shape(left, above) == (shape.turn() if turned else shape)
+        if not (left or above) and len(shape.rows) != len(shape.columns):
+            same = "borders" in one.signs
         return not go_on and one.turned == turned and same
     return False
 
@@ -801,10 +805,11 @@ def _of_heads(
             continue
         first = sorted(starts[0], key=lambda title: (title.row, title.column))
         down = first[0].row != first[-1].row
+        below = [one.row for one in weights if one.step == steps.W_O.symbol and not down]
         for title in titles:
             if title.sheet != place.sheet or title.place is not None or title.step[-1].isdigit():
                 continue
-            if input_of(title) != place:
+            if input_of(title) != place or any(first[-1].row < row <= title.row for row in below):
                 continue
             at = title.row if down else title.column
             before = [
@@ -836,7 +841,7 @@ def _untitled_inputs(
         for frame, table in untitled
         if any(
             (frame.place.sheet == own.place.sheet)
-            and table.shape == like.shape
+            and (table.shape == like.shape or table.rows == like.rows or table.columns == like.columns)
             and table.labelled == like.labelled
             and (frame.place.row == own.place.row or frame.place.column == own.place.column)
             for own, like in inputs
@@ -884,14 +889,27 @@ def _group(
     several = sum(one.sheet == place.sheet for one in inputs) > 1
     name = f"{place.sheet} {place.range.partition(':')[0]}" if several else place.sheet
     group = Group(name, replace(frame, turned=turned), read, words, why)
-    seen = oriented(own.get(steps.MEMORY.symbol, (frame, table))[1], steps.INPUT.symbol, words, ())[0]
-    for step, (where, one) in own.items():
-        dims = seen.columns if step in ("W_K", "W_V") else read.columns
-        fit, flipped = oriented(one, step, words, dims)
-        if step.startswith("W_") and not one.labelled[0] and step in ("W_Q", "W_K", "W_V"):
-            fit = replace(fit, rows=dims) if len(fit.rows) == len(dims) else fit
-        group.weights[step] = replace(where, turned=flipped), replace(fit, name=step)
+    if memory := own.pop(steps.MEMORY.symbol, None):
+        seen, flipped = oriented(memory[1], steps.INPUT.symbol, words, ())
+        own[steps.MEMORY.symbol] = replace(memory[0], turned=flipped), seen
+    group.weights = own
+    _orient_weights(group)
     return group
+
+
+def _orient_weights(group: Group) -> None:
+    """Read the weights of a sentence for words in rows; those of keys and values have a row for each
+    dimension of what it looks at."""
+    seen = group.weights.get(steps.MEMORY.symbol, (group.input, group.table))[1]
+    for step, (frame, table) in group.weights.items():
+        if step == steps.MEMORY.symbol:
+            continue
+        dims = seen.columns if step in ("W_K", "W_V") else group.table.columns
+        table = table.turn() if frame.turned else table
+        table, turned = oriented(table, step, group.words_in, dims)
+        if step in ("W_Q", "W_K", "W_V") and not table.labelled[0] and len(table.rows) == len(dims):
+            table = replace(table, rows=dims)
+        group.weights[step] = replace(frame, turned=turned), replace(table, name=step)
 
 
 @dataclass(frozen=True)
@@ -1273,7 +1291,10 @@ def _places(
                 continue
             page = pages[title.sheet]
             draws = any(min(frame[2:]) > 1 for frame in page.blanks)
+            others = {group.table.rows for group in made.groups} - {node.rows, node.columns}
             for one in best:
+                if not others.isdisjoint(labels for labels, _ in labels_of(page, one.place)):
+                    continue
                 if title.place is None and is_beyond(page, one.place, title):
                     continue
                 bare = draws and not one.signs and min(one.place.rows, one.place.columns) > 1
