@@ -233,6 +233,7 @@ _PRODUCT = rf"(?:{_QUERY}\*?{_KEY}\^t|{_KEY}\^t\*?{_QUERY}|{_PLAIN}|matmul1)"
 _ROOT = r"[/÷](?:sqrt|√)\(?\w*\)?"
 _WEIGHTS = r"(?:(?:attention)?weights?|attention|softmax(?:\(.*\))?|a|α)"
 _VALUES = r"(?:v|x|input|values?(?:vectors?)?)"
+_OF_HEADS = r"(?:z|outputs?|contexts?|heads|attention|concat\w*(?:\(.*\))?)"
 _NEW = (
     "new|updated|blended|combined|context(?:ual(?:ized)?|aware)?|enriched|refined|transformed|final|mixed"
     "|attended|output"
@@ -245,6 +246,7 @@ _FORMULAS = (
     (rf"softmax\(.*\)\*?{_VALUES}|{_VALUES}\*?softmax\(.*\)", "Output"),
     (rf"{_WEIGHTS}\*{_VALUES}|{_VALUES}\*{_WEIGHTS}", "Output"),
     (r".*attention\(q,k,v\)|(?:softmax|attention|weights|p)v", "Output"),
+    (rf"{_OF_HEADS}\*?w\^?o|w\^?o\*?{_OF_HEADS}", "Attention"),
     (r"multipl(?:y|ied)(?:by|with)(?:v|values)|outputs?of(?:the)?\w*attention", "Output"),
     (r"weighted(?:(?:sum|average)s?(?:of(?:the)?(?:v|values))?|values|vectors)", "Output"),
     (
@@ -390,7 +392,13 @@ def _step(text: str) -> tuple[str, bool] | None:
     if scores and scores[0] == "Scores":
         return "Scaled", scores[1]
     if after := _AFTER.fullmatch(text):
-        special = {"attention": "Output", "mask": "Masked", "masking": "Masked"}
+        special = {
+            "w_o": "Attention",
+            "wo": "Attention",
+            "attention": "Output",
+            "mask": "Masked",
+            "masking": "Masked",
+        }
         step = special.get(after[1].casefold())
         return (step, False) if step else _step(after[1])
     of_word = _OF_WORD.fullmatch(text)

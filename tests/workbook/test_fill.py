@@ -694,6 +694,34 @@ def test_what_stands_beside_w_o_below_the_heads_is_of_all_of_them(tmp_path: Path
         np.testing.assert_allclose(values, wanted, rtol=1e-12)
 
 
+@pytest.mark.parametrize("layered", [False, True])
+@pytest.mark.parametrize(
+    ("titles", "before"),
+    [(("A V", "Output"), 1), (("Z", "Z x Wo"), 1), (("Output", "Output after W_O"), 1),
+     (("Softmax x V",), 1), (("Multi-head output",), 0)],
+)  # fmt: skip
+def test_of_the_outputs_of_one_head_the_last_is_multiplied_with_w_o(
+    titles: tuple[str, ...], before: int, layered: bool, tmp_path: Path
+) -> None:
+    made, rng = openpyxl.Workbook(), np.random.default_rng(8)
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Input", PETS, DIMS, X)
+    w = {name: rng.integers(-2, 3, (3, 3)) / 2 for name in ("W_Q", "W_K", "W_V", "W_O", "W_1", "W_2")}
+    for n, name in enumerate([*w][: 4 + 2 * layered]):
+        sheet.block(10, 2 + 8 * n, name, DIMS, DIMS, w[name])
+    sheet.block(20, 2, "Softmax", PETS, PETS)
+    for n, title in enumerate((*titles, "Skip connection", "Feed forward")[: None if layered else -2]):
+        sheet.block(20, 12 + 10 * n, title, PETS, DIMS)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert not book.attention
+    output = naive_attention(*(X @ w[name] for name in ("W_Q", "W_K", "W_V")))[1]
+    wanted = [output, output @ w["W_O"]][1 - before :][: len(titles)]
+    frames = [frame for _, frame, _ in book.filling.frames]
+    for frame, values in zip(frames[1:], [*wanted, X + output @ w["W_O"]][: len(titles) + layered]):
+        _, shown = values_in(read_drawn(out).sheets[0], frame.place, False)
+        np.testing.assert_allclose(shown, values, rtol=1e-12, atol=1e-12)
+
+
 def test_sentences_side_by_side_have_heads_of_their_own(tmp_path: Path) -> None:
     """The same titles for each head and each sentence."""
     made, rng, wanted = openpyxl.Workbook(), np.random.default_rng(3), []

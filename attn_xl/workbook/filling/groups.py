@@ -937,7 +937,7 @@ def _assign(
     titles = [
         one for one in titles if one.place or not _heads_sums(made, pages[one.sheet], one, titles)
     ]
-    titles = _in_reading_order(titles, made.graphs[0])
+    titles = _around_w_o(_in_reading_order(titles, made.graphs[0]), made)
     headless = _of_missing_heads(made, titles)
     placed = [title for title in titles if title not in headless]
     offers = sorted(_offers(made, pages, placed, taken), key=lambda offer: offer.rank)
@@ -1020,6 +1020,36 @@ def _in_reading_order(titles: Sequence[Title], graph: Graph) -> list[Title]:
         return title.sheet, title.column, title.row
 
     return sorted(titles, key=by_column) if falls(by_column) < falls(by_row) else [*titles]
+
+
+def _around_w_o(titles: Sequence[Title], made: Assigned) -> list[Title]:
+    """Titles, those of outputs with their place: where one head has W_O, of two such titles in a layer
+    the first is before it, and so is a product with the values; any other single one is behind it."""
+    found: dict[tuple[int, str], list[Title]] = {}
+    for title in titles:
+        path, base, head = _PARTED.findall(title.step)[0]
+        if base in (steps.OUTPUT.symbol, steps.ATTENTION.symbol) and not head and title.place is None:
+            found.setdefault((_nearest(made, title), path), []).append(title)
+    named: dict[Title, str] = {}
+    for (n, path), several in found.items():
+        graph, own, end = made.graphs[n], path + _OF_ONE_HEAD, path + steps.ATTENTION.symbol
+        before, behind = (_in_layers(graph, step) for step in (own, end))
+        if not behind:
+            end = path + steps.OUTPUT.symbol
+            behind = _in_layers(graph, end)
+        each, rest = divmod(len(several), len(before) or 1)
+        shapes = {graph[one].shape for one in (*before, *behind)}
+        if rest or each > 2 or len(before) != len(behind) or len(shapes) > 1:
+            continue
+        for number, title in enumerate(several):
+            first = number % 2 == 0 if each == 2 else bool(_OF_VALUES.search(title.text))
+            named[title] = own if first else end
+    return [replace(one, step=named[one]) if one in named else one for one in titles]
+
+
+_OF_ONE_HEAD = f"{steps.OUTPUT.symbol}_1"
+_OF_VALUES = re.compile(r"\b(?:v|values)\b|(?<!-)\bhead\b", re.IGNORECASE)
+"""The product with the values, or the output of a head; not `Multi-head output`."""
 
 
 def _of_missing_heads(made: Assigned, titles: Sequence[Title]) -> set[Title]:
@@ -1129,6 +1159,7 @@ OTHERWISE = {
     steps.PROBABILITIES.symbol: steps.SOFTMAX.symbol,
     steps.NORM.symbol: steps.MAGNITUDE.symbol,
     steps.OUTPUT.symbol: steps.FEED_FORWARD.symbol,
+    steps.ATTENTION.symbol: steps.OUTPUT.symbol,
     steps.NEW_STATE.symbol: steps.CANDIDATE.symbol,
     steps.CANDIDATE.symbol: steps.NEW_STATE.symbol,
 }
