@@ -11,7 +11,7 @@ from pathlib import Path
 
 import openpyxl
 import pytest
-from conftest import ROOT, SAMPLES
+from conftest import ROOT, SAMPLES, thorough
 
 import attn_xl
 from attn_xl.cli.commands import COMMANDS, load
@@ -73,6 +73,7 @@ def test_every_command_is_on_the_pages_and_every_option_has_help() -> None:
             assert getattr(parameter, "help", None), f"{name} {parameter.name}"
 
 
+@thorough
 def test_the_formulas_in_the_documentation_are_in_the_sample(tmp_path: Path) -> None:
     tables = attn_xl.read_tables(SAMPLES / "mouse.xlsx")
     written: dict[str, set[str]] = {}
@@ -98,6 +99,7 @@ def test_the_formulas_in_the_readme_are_in_the_workbook_that_it_links_to() -> No
         assert formula in {cell.value for row in book[sheet].iter_rows() for cell in row}
 
 
+@thorough
 def test_what_the_readme_says_of_learning() -> None:
     (learned,) = attn_xl.learn(SAMPLES / "learning.xlsx").computation.graphs.values()
     deciding = {"pets": "cat", "desk": "keyboard", "kitchen": "cheese", "office": "screen"}

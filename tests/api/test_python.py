@@ -566,6 +566,7 @@ def test_types_are_those_a_user_works_with(tmp_path: Path) -> None:
     assert {line.partition(":")[0] for line in lines if "error" in line} == {"12"}, out
 
 
+@thorough
 def test_what_a_script_imports_is_what_it_needs() -> None:
     program = (
         "import sys, attn_xl; attn_xl.attend([[1, 2]]);"

@@ -382,6 +382,7 @@ def test_as_a_module_and_a_script() -> None:
     assert done.stdout == f"attn-xl {__version__}\n"
 
 
+@thorough
 def test_a_reader_that_stops_early_is_no_error() -> None:
     command = f"set -o pipefail; {sys.executable} -m attn_xl show {MOUSE} | head -1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)

@@ -63,6 +63,7 @@ def test_the_default_output_stands_beside_the_folder(run: Run, tmp_path: Path) -
     assert (tmp_path / "tiny-1.5-attention.xlsx").is_file()
 
 
+@thorough
 def test_the_overview_says_what_is_live(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "m.xlsx"
     run("model", TINY, "--text", TEXT, "--layers", "1", "--heads", "1", "-o", path)

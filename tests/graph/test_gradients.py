@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import alike
+from conftest import alike, thorough
 from graph.test_composition import CASES, SQUARE, Expression, X, Y, matrix, written
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -184,6 +184,7 @@ def test_words_say_what_a_positive_number_means() -> None:
     assert "raising that number of Scores a little raises the loss" in d.note
 
 
+@thorough
 @settings(max_examples=40, derandomize=True, deadline=None)
 @given(data=st.data())
 def test_random_expressions_have_their_gradients(data: Any) -> None:

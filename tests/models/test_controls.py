@@ -330,6 +330,7 @@ def test_charts_of_a_shared_word(tmp_path: Path) -> None:
     assert list(looks.series[0].numbers) == book.computation["pets"]["Softmax"].values[0].tolist()
 
 
+@thorough
 def test_native_charts_are_in_the_file(tmp_path: Path) -> None:
     book = Controlled(nasty(tmp_path / "in.xlsx"), tmp_path / "out.xlsx")
     with zipfile.ZipFile(book.path) as archive:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, alike, naive_attention, table, verify
+from conftest import SAMPLES, alike, naive_attention, table, thorough, verify
 
 import attn_xl
 from attn_xl.settings import Arrangement, Formulas, Settings
@@ -62,6 +62,7 @@ def test_the_canvas_says_which_columns_a_head_takes(tmp_path: Path) -> None:
     assert "Q_2 = Input × W_Q + b_Q" in texts
 
 
+@thorough
 def test_heads_as_sheets_gives_each_head_matrices_of_its_own(tmp_path: Path) -> None:
     computation, settings = computed(heads_as_sheets=True)
     by_reference, _ = computed()
@@ -87,6 +88,7 @@ def test_what_was_written_is_read_back(tmp_path: Path) -> None:
     assert np.array_equal(back["Output"].values, graph["Output"].values)
 
 
+@thorough
 def test_without_w_o_the_outputs_stay_side_by_side(make: Callable[..., Path], tmp_path: Path) -> None:
     rng = np.random.default_rng(8)
     x, w_q, w_k, w_v = (rng.integers(-9, 10, shape) / 10 for shape in ((3, 4), (4, 4), (4, 4), (4, 6)))

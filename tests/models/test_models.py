@@ -216,6 +216,7 @@ def test_a_worked_norm_has_the_same_numbers_in_four_steps() -> None:
     assert np.allclose(worked["Norm.Centred"].values.sum(axis=1), 0, atol=1e-12)
 
 
+@thorough
 def test_the_spread_of_dot_products_grows_like_the_root_of_d(tmp_path: Path) -> None:
     tables = read_tables(SAMPLES / "spread.xlsx")
     computation = attend(tables)

@@ -130,6 +130,7 @@ def test_names_of_students_that_no_cell_holds(
     assert not (tmp_path / "class").exists()
 
 
+@thorough
 def test_names_of_sentences_that_no_sheet_holds(
     tmp_path: Path, keep: Callable[[Path], Path], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -100,6 +100,7 @@ def test_what_words_are_computed_from_is_found_in_time(tmp_path: Path) -> None:
     assert words.rows[47] == "w47"
 
 
+@thorough
 def test_numbers_that_are_rounded_tell_it_too(tmp_path: Path) -> None:
     hand, s, g = Hand(), "s", np.random.default_rng(3)
     x, w = g.normal(size=(4, 3)).round(2), [g.normal(size=(3, 3)).round(2) for _ in range(3)]
@@ -187,6 +188,7 @@ def two_on_one(path: Path) -> None:
     hand.save(path)
 
 
+@thorough
 def test_an_attention_is_chosen_by_its_words(tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "several.xlsx"
     two_on_one(path)
@@ -244,7 +246,7 @@ def rounded(path: Path, heads: int) -> np.ndarray:
     return np.hstack(outputs)
 
 
-@alike
+@thorough
 @pytest.mark.parametrize("heads", [1, 2])
 def test_attention_weights_that_are_no_softmax_are_proposed_as_they_are(
     heads: int, tmp_path: Path, capsys: Any

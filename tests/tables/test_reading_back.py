@@ -32,6 +32,7 @@ def switch(book: Any, name: str) -> Any:
     return sheet.cell(above.row + 1, above.column)
 
 
+@thorough
 def test_a_number_and_a_switch_that_were_changed_are_honoured(tmp_path: Path) -> None:
     path = tmp_path / "out.xlsx"
     assert call("convert", SAMPLES / "mouse.xlsx", "-o", path, "--switches", "causal") == 0
@@ -182,6 +183,7 @@ def test_nothing_is_remarked_on_what_nobody_changed(
     assert read_tables(path).remarks == ()
 
 
+@thorough
 def test_one_sentence_of_a_written_workbook(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "out.xlsx"
     assert call("convert", SAMPLES / "mouse.xlsx", "-o", path) == 0

@@ -82,6 +82,7 @@ def sheets(draw: st.DrawFn) -> tuple[list[list[Any]], dict[str, Any], tuple[int,
     return grid, expected, (top, left)
 
 
+@thorough
 @given(sheets())
 def test_a_table_is_found_exactly(
     tmp_path_factory: pytest.TempPathFactory,
@@ -149,6 +150,7 @@ CELLS = st.one_of(
 )
 
 
+@thorough
 @example([["a", None, 0.0, "1"], [None, 0.0]], False)
 @example([[True, 0.0, "1"]], False)
 @given(st.lists(st.lists(CELLS, max_size=7), max_size=9), st.booleans())
@@ -194,6 +196,7 @@ def test_what_a_cell_is_however_many_are_blank(blanks: int) -> None:
     assert not found[1].any()
 
 
+@thorough
 def test_a_sheet_of_five_million_blank_cells_is_looked_at_in_a_second() -> None:
     """Measured in processor time: 0.3 s; kind by kind it took 3 s."""
     grid = [["", 1.5, *[""] * 16_000] for _ in range(300)]

@@ -93,6 +93,7 @@ def test_also_when_libreoffice_saved_it(tmp_path: Path) -> None:
         same(made[path.stem], attended(path), exactly=path.stem in EXACT)
 
 
+@thorough
 def test_a_number_that_was_changed_counts(tmp_path: Path) -> None:
     path = tmp_path / "written.xlsx"
     converted(SAMPLES / "mouse.xlsx", path)
@@ -290,6 +291,7 @@ def test_what_was_left_out_comes_back(tmp_path: Path) -> None:
     same(computation, attended(path))
 
 
+@thorough
 def test_what_is_too_large_to_be_left_out_is_said(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     sheets: Sheets = {"s": table(rng.normal(size=(2, 60)))}
@@ -304,6 +306,7 @@ def test_what_is_too_large_to_be_left_out_is_said(tmp_path: Path) -> None:
         read_back(path)
 
 
+@thorough
 def test_refusals(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"has no sheet 'Settings' written by attn-xl"):
         read_back(SAMPLES / "mouse.xlsx")

@@ -319,6 +319,7 @@ def drawn(parameters: Arrays, how: str) -> dict[str, list[list[Any]]]:
     return sheets
 
 
+@alike
 @pytest.mark.parametrize("how", ["a sheet a layer", "left of it", "the shape in it", "in the corner",
                                  "the shape beside it", "over the numbers", "no gaps"])  # fmt: skip
 def test_titles_stand_where_people_write_them(how: str, make: Make) -> None:

@@ -407,6 +407,7 @@ def test_many_sheets_take_as_long_as_they_are_many(make: Make) -> None:
     assert time.process_time() - start < 3
 
 
+@thorough
 def test_damaged_packages_never_end_in_a_traceback(tmp_path: Path) -> None:
     good = SAMPLES.joinpath("mouse.xlsx").read_bytes()
     rng = np.random.default_rng(0)
@@ -619,6 +620,7 @@ def test_headings_and_a_blank_frame_are_no_part_of_a_table(make: Make) -> None:
     assert {name: table.values[0, 0] for name, table in tables.weights.items()} == names
 
 
+@thorough
 def test_titles_are_believed_where_formulas_that_err_fit_other_tables_as_well(make: Make) -> None:
     """A softmax that runs down: W_Q, W_K and W_V could be words, which the input multiplies."""
     given = {

@@ -53,6 +53,7 @@ def rows(book: Any, sheet: str) -> list[dict[str, Any]]:
     return [dict(zip(lines[0], line)) for line in lines[1:]]
 
 
+@thorough
 def test_each_has_numbers_of_their_own_and_the_key_is_right(tmp_path: Path, keep: Keep) -> None:
     folder, key = teach(tmp_path)
     assert key == tmp_path / "class-answers.xlsx"

@@ -240,6 +240,7 @@ def looks(path: Path, names: Iterable[str]) -> Any:
     return found
 
 
+@thorough
 def test_an_exam_says_no_more_than_it_must(tmp_path: Path) -> None:
     tables, settings = sample("mouse")
     path = tmp_path / "e.xlsx"

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, alike, make_input, thorough, verify
+from conftest import SAMPLES, make_input, thorough, verify
 from engines import libreoffice, recalculated_by_libreoffice, store_values
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -483,6 +483,7 @@ def of(graded: dict[str, list[Graded]], name: str) -> dict[str, Any]:
     return {cell.cell: cell for cell in graded[f"s{list(CASES).index(name):02}"][0].cells}
 
 
+@thorough
 def test_why_a_cell_is_wrong_is_said_with_the_students_own_numbers(
     graded: dict[str, list[Graded]],
 ) -> None:
@@ -752,6 +753,7 @@ def test_whatever_goes_wrong_is_a_remark(
     )
 
 
+@thorough
 def test_a_lesson_of_somebody_who_is_not_in_the_key(school: Path, tmp_path: Path) -> None:
     source = make_input(tmp_path / "in.xlsx", {"s": X})
     teach(source, "-o", tmp_path / "lesson.xlsx")
@@ -800,7 +802,7 @@ def test_a_name_is_known_however_its_letters_fold() -> None:
     assert named_after(Path("weisser.xlsx"), students) is None
 
 
-@alike
+@thorough
 @pytest.mark.parametrize(
     ("sample", "options"),
     [
@@ -955,6 +957,7 @@ numbers = st.one_of(
 )
 
 
+@thorough
 @settings(deadline=None)
 @given(st.data())
 def test_marking_never_fails_and_right_is_all(data: st.DataObject) -> None:

@@ -183,6 +183,7 @@ def cut_off(path: Path) -> set[str]:
     return found
 
 
+@thorough
 @pytest.mark.parametrize("layout", [Arrangement.layers, Arrangement.sheets])
 def test_no_text_is_cut_off_in_a_lesson_and_its_feedback(layout: Arrangement, tmp_path: Path) -> None:
     """Headings of marks stand beside each other, over columns that are narrow."""

@@ -97,6 +97,7 @@ def test_backward_steps_are_filled_in_and_marked(
     assert lost == {spoiled}
 
 
+@thorough
 @pytest.mark.parametrize("entered", [0.0, 1.0])
 def test_small_numbers_are_marked_in_proportion(
     make: Callable[..., Path], tmp_path: Path, entered: float

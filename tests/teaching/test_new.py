@@ -99,6 +99,7 @@ def test_without_o_it_is_input_xlsx(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert [path.name for path in tmp_path.iterdir()] == ["input.xlsx"]
 
 
+@thorough
 def test_an_output_that_exists_is_refused_without_force(new: New) -> None:
     *_, path = new("--words", CAT)
     before = path.read_bytes()
@@ -230,6 +231,7 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
         write_tables(pleasant([["a"]], 1), tmp_path / "no" / "t.xlsx")
 
 
+@thorough
 def test_words_need_no_quotes(new: Callable[..., tuple[int, str, Path]]) -> None:
     quoted = new("--words", "the cat sat", "--words", "a mouse", output="q.xlsx")[2].read_bytes()
     bare = ["--words", "the", "cat", "sat", "--dims", 4, "--words", "a", "mouse"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import openpyxl
 import pytest
-from conftest import SAMPLES
+from conftest import SAMPLES, thorough
 from openpyxl.utils.cell import range_boundaries
 
 import attn_xl
@@ -46,6 +46,7 @@ def nameless(path: Path, to: Path) -> None:
     book.save(to)
 
 
+@thorough
 def test_perfect_work_is_perfect_if_only_its_values_were_saved(perfect: Path, tmp_path: Path) -> None:
     nameless(perfect, tmp_path / "one.xlsx")
     assert graded(tmp_path / "one.xlsx").share == 1

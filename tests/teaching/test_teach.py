@@ -439,6 +439,7 @@ def test_everything_but_what_is_to_be_filled_in_is_locked(
         assert book[sheet].cell(row, column).border.left.style
 
 
+@thorough
 def test_words_of_a_lesson(tmp_path: Path) -> None:
     book = Taught(SAMPLES / "mouse.xlsx", tmp_path / "l.xlsx")
     written = openpyxl.load_workbook(book.path)
@@ -464,6 +465,7 @@ def test_words_of_a_lesson(tmp_path: Path) -> None:
     assert not any(mark in formula for formula in formulas for mark in (RIGHT, WRONG, "ISBLANK"))
 
 
+@thorough
 def test_answers_are_the_solved_workbook(tmp_path: Path, keep: Keep) -> None:
     tables = read_tables(SAMPLES / "mouse.xlsx")
     path, key = tmp_path / "l.xlsx", tmp_path / "key.xlsx"

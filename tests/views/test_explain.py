@@ -385,6 +385,7 @@ def test_other_names() -> None:
 WORDS = ["the", "a, b", "The", "the", 'say "x"', "3", "[y]", "the#2", "x", "X"]
 
 
+@thorough
 def test_labels_that_repeat_or_hold_commas_and_brackets() -> None:
     x = given(np.arange(100).reshape(10, 10), WORDS, WORDS, "X")
     for row in range(10):

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from conftest import SAMPLES, make_input, table
+from conftest import SAMPLES, make_input, table, thorough
 from rich.cells import cell_len
 
 import attn_xl
@@ -243,6 +243,7 @@ def test_csv() -> None:
     assert "desk.Output,animal" in both
 
 
+@thorough
 def test_the_cli_prints_them(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     source = str(SAMPLES / "mouse.xlsx")
     for option, start in (("--json", "{"), ("--csv", "pets.Input,"), ("--all", "pets.Input\n"),
@@ -373,6 +374,7 @@ def test_a_step_without_its_head_is_that_of_all_heads(step: str, meant: list[str
             explain(computation, step)
 
 
+@thorough
 def test_a_full_name_is_that_of_one_step() -> None:
     computation = encoder()
     names = {one.title for one in select(computation)}

@@ -126,6 +126,7 @@ def test_a_finding_names_both_of_two_equal_numbers(tmp_path: Path) -> None:
     assert first_sheet(tmp_path / "w.xlsx")["A4"].endswith("it becomes d1 2 ≈ d3 2")
 
 
+@thorough
 def test_a_head_and_a_sentence_can_be_chosen(tmp_path: Path) -> None:
     rng = np.random.default_rng(5)
     words = [[f"w{i}{j}" for j in range(2 + i % 3)] for i in range(6)]
@@ -184,6 +185,7 @@ def test_one_choice_is_for_all_sentences_that_have_the_word(tmp_path: Path) -> N
     assert str(engine.value("Overview", 5, 1)).startswith("keyboard: ")
 
 
+@thorough
 def test_positions_open_on_their_waves(tmp_path: Path) -> None:
     graph = written(SAMPLES / "positions.xlsx", tmp_path / "w.xlsx", model="positions")["sentence"]
     verify(tmp_path / "w.xlsx")
@@ -200,6 +202,7 @@ def test_positions_open_on_their_waves(tmp_path: Path) -> None:
     assert set(graph["Positions"].values.flat) <= numbers
 
 
+@thorough
 def test_words_are_drawn_as_arrows_and_two_are_compared(tmp_path: Path) -> None:
     """The five words of the article: the magnitude of florida is 2.4006."""
     written(SAMPLES / "politics.xlsx", tmp_path / "w.xlsx", model="similarity", controls=True)

@@ -173,6 +173,7 @@ def test_counted_words_are_no_weights_beside_numbers_of_a_frame(tmp_path: Path) 
     check(*filled(saved(made, tmp_path / "own.xlsx")), x, frames=3)
 
 
+@thorough
 def test_formulas_are_what_a_teacher_would_type_there(tmp_path: Path) -> None:
     book, _ = filled(two_contexts(tmp_path / "own.xlsx", []))
     cells = book.filling.cells["Attention"]
@@ -257,6 +258,7 @@ def test_a_sheet_may_be_that_of_a_head(tmp_path: Path) -> None:
     assert {"W_Q_1", "W_K_2"} < {*attn_xl.read_tables(path).weights}
 
 
+@thorough
 @pytest.mark.parametrize("with_values", [True, False])
 def test_a_filled_sheet_is_converted_with_every_sentence_its_mask_and_typed_results(
     with_values: bool, tmp_path: Path
@@ -286,6 +288,7 @@ def test_a_filled_sheet_is_converted_with_every_sentence_its_mask_and_typed_resu
         np.testing.assert_allclose(graph["Output"].values, wanted, rtol=1e-12)
 
 
+@thorough
 def test_attention_weights_are_no_words_and_an_input_that_no_formula_reads_is_named(
     tmp_path: Path,
 ) -> None:
@@ -694,6 +697,7 @@ def test_what_stands_beside_w_o_below_the_heads_is_of_all_of_them(tmp_path: Path
         np.testing.assert_allclose(values, wanted, rtol=1e-12)
 
 
+@alike
 @pytest.mark.parametrize("layered", [False, True])
 @pytest.mark.parametrize(
     ("titles", "before"),
@@ -837,6 +841,7 @@ def main_ok(arguments: list[str]) -> None:
     assert end.value.code == 0
 
 
+@thorough
 def test_refusals_name_the_remedy(tmp_path: Path) -> None:
     with pytest.raises(CallError, match=r"out\.xlsx: give it a name that ends in \.xlsm"):
         attn_xl.fill(tmp_path / "macros.xlsm", tmp_path / "out.xlsx")
@@ -1101,7 +1106,7 @@ HEADINGS = {
 }  # fmt: skip
 
 
-@alike
+@thorough
 @pytest.mark.parametrize("look", ["below each other", "side by side", "on sheets"])
 @pytest.mark.parametrize(
     "sample", ["encoder", "decoder", pytest.param("encoder-decoder", marks=thorough)]
@@ -1501,6 +1506,7 @@ def test_scores_tell_that_words_of_given_queries_are_in_columns(tmp_path: Path) 
     np.testing.assert_allclose(output.values, naive_attention(q, k, v)[1], rtol=1e-12)
 
 
+@alike
 @pytest.mark.parametrize("across", [False, True])
 @pytest.mark.parametrize("words", [PETS[:3], DESK[:2]])
 @pytest.mark.parametrize("values", [False, True])
@@ -1727,6 +1733,7 @@ def test_labels_say_that_one_sentence_looks_at_another(across: bool, tmp_path: P
         fill_file(tmp_path / "own.xlsx", {}, tables=attn_xl.read_tables({"few": y}))
 
 
+@alike
 @pytest.mark.parametrize("across", [False, True])
 @pytest.mark.parametrize("title", ["", "Decoder states"])
 def test_borders_say_that_one_sentence_looks_at_another(
@@ -2368,6 +2375,7 @@ def test_attention_weights_may_be_given(looks: str, across: bool, tmp_path: Path
         fill_file(tmp_path / "own.xlsx", {}, tables=attn_xl.read_tables(SAMPLES / "mouse.xlsx"))
 
 
+@alike
 @pytest.mark.parametrize("given", [True, False])
 @pytest.mark.parametrize("between", ["nothing", "Residual", "Mean"])
 def test_layers_without_a_norm_or_a_skip_connection(given: bool, between: str, tmp_path: Path) -> None:
@@ -2501,6 +2509,7 @@ def test_a_block_drawn_by_hand(tmp_path: Path) -> None:
     np.testing.assert_allclose(shown["FeedForward"], wanted, rtol=1e-12, atol=1e-15)
 
 
+@thorough
 def test_titles_tell_the_norm_and_the_activation(tmp_path: Path) -> None:
     """A layer with the norm first: RMSNorm, SiLU, no scaling, positions that are added."""
     made, rng, words = openpyxl.Workbook(), np.random.default_rng(5), PETS[:3]
@@ -2660,6 +2669,7 @@ def test_weights_on_sheets_of_their_names(tmp_path: Path) -> None:
     np.testing.assert_allclose(values, wanted, rtol=1e-12)
 
 
+@alike
 @pytest.mark.parametrize("sample", sorted(SAMPLES.glob("*.xlsx")), ids=lambda path: path.stem)
 def test_an_input_without_frames_is_left_alone(sample: Path) -> None:
     with contextlib.suppress(attn_xl.AttnXlError):  # of a model whose sentences need each other

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import openpyxl
 import pytest
-from conftest import SAMPLES, alike
+from conftest import SAMPLES, alike, thorough
 from ooxml import violations
 from openpyxl.worksheet.formula import ArrayFormula
 
@@ -82,6 +82,7 @@ def test_the_formulas_are_those_of_a_textbook(tmp_path: Path) -> None:
     assert str(book["Softmax"]["B5"].value).startswith("=MAX(")
 
 
+@thorough
 def test_every_array_covers_its_matrix_and_no_two_overlap(tmp_path: Path) -> None:
     path = tmp_path / "out.xlsx"
     layout = written("encoder", Formulas.array, path)
@@ -98,6 +99,7 @@ def test_every_array_covers_its_matrix_and_no_two_overlap(tmp_path: Path) -> Non
     assert len(arrays) > 40
 
 
+@thorough
 def test_a_dynamic_formula_is_stored_as_excel_does(tmp_path: Path) -> None:
     path = tmp_path / "out.xlsx"
     written("mouse", Formulas.dynamic, path)

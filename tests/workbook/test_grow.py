@@ -12,7 +12,7 @@ import numpy as np
 import openpyxl
 import pytest
 from authors import DESK, DIMS, PETS, STEPS, AuthorSheet, numbers, saved, two_contexts, without_scaled
-from conftest import SAMPLES, alike, naive_attention, verify
+from conftest import SAMPLES, alike, naive_attention, thorough, verify
 from openpyxl.chart import BarChart, Reference
 from openpyxl.chart.data_source import NumData
 from openpyxl.comments import Comment
@@ -126,6 +126,7 @@ def test_a_template_with_formulas_and_numbers_is_written_anew(tmp_path: Path) ->
     put(template, sentence(WORDS[:7], 4), sentence(WORDS[:6], 4))
 
 
+@thorough
 def test_a_filled_sheet_is_a_template_whose_sheet_of_steps_is_written_anew(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     sheet = AuthorSheet(made.active)
@@ -267,6 +268,7 @@ def test_tags_are_a_template_of_one_cell_each(tmp_path: Path) -> None:
     assert sheet["B40"].value == "the end" or sheet["B35"].value == "the end"
 
 
+@thorough
 def test_learned_weights_come_from_the_input_or_from_the_template(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     sheet, rng = AuthorSheet(book.active), np.random.default_rng(2)

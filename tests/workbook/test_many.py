@@ -54,6 +54,7 @@ def test_without_o_each_lies_beside_its_input(inputs: list[Path]) -> None:
         assert source.with_name(f"{source.stem}-similarity.xlsx").exists()
 
 
+@thorough
 def test_a_bad_file_is_reported_and_does_not_stop_the_others(
     inputs: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

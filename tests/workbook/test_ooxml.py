@@ -70,6 +70,7 @@ def test_samples_with_every_look(sample: str, tmp_path: Path) -> None:
     good(path)
 
 
+@thorough
 def test_samples_and_templates_themselves() -> None:
     for path in (*SAMPLES.glob("*.xlsx"), *(ROOT / "templates").glob("*.xlsx")):
         if not path.stem.endswith(("-attention", "-similarity", "-lesson")):  # what users made
@@ -309,7 +310,7 @@ WRONG = {
 }
 
 
-@alike
+@thorough
 @pytest.mark.parametrize(
     ("rule", "base", "part", "pattern", "instead"),
     BROKEN,

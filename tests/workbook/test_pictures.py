@@ -93,6 +93,7 @@ def test_the_canvas_is_the_second_sheet_and_has_links_only(
     assert formula_cells == (linked if formulas is not Formulas.none else set())
 
 
+@thorough
 def test_without_a_canvas(tmp_path: Path) -> None:
     path = tmp_path / "out.xlsx"
     assert run("convert", SAMPLES / "mouse.xlsx", "-o", path, "--no-canvas") == 0

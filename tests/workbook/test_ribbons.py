@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import openpyxl
 import pytest
-from conftest import SAMPLES, make_input, verify
+from conftest import SAMPLES, make_input, thorough, verify
 from judges import Editable
 
 import attn_xl
@@ -21,6 +21,7 @@ def ribbons(book: Editable, sheet: str, words: int) -> list[float]:
     return [book.value(sheet, TOP + 1 + i, LEFT + 1) for i in range(words)]
 
 
+@thorough
 def test_a_ribbon_is_as_thick_as_its_weight(tmp_path: Path) -> None:
     path = tmp_path / "m.xlsx"
     attn_xl.write_workbook(attn_xl.attend(SAMPLES / "mouse.xlsx", controls=True), path)
@@ -41,6 +42,7 @@ def test_a_ribbon_is_as_thick_as_its_weight(tmp_path: Path) -> None:
     assert all(f"<f>{cell}</f>" in drawn for cell in cells)
 
 
+@thorough
 def test_a_word_that_stands_twice_is_chosen_by_its_number(tmp_path: Path) -> None:
     rows = [["", "a", "b"], ["the", 1, 0], ["cat", 0, 2], ["the", 1, 1]]
     source = make_input(tmp_path / "in.xlsx", {"s": rows})
@@ -57,6 +59,7 @@ def test_a_word_that_stands_twice_is_chosen_by_its_number(tmp_path: Path) -> Non
     assert np.allclose(shown, values)
 
 
+@thorough
 def test_many_words_have_no_ribbons(tmp_path: Path) -> None:
     rows = [["", "a"], *([f"w{i}", i / 10] for i in range(17))]
     path = tmp_path / "out.xlsx"
