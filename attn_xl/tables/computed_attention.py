@@ -36,6 +36,8 @@ from .roles import Found, Reading
 
 MOST_TABLES, MOST_UNREAD = 500, 60
 """Tables of a workbook in which attention is looked for, and of one whose formulas cannot be read."""
+FEW = 2
+"""Words, at most, whose attention weights may agree with other tables by chance."""
 HIDES = -1e6
 """What a mask adds to scores to hide words, or less."""
 MOST_OTHERS, MOST_TYPED, MOST_ORDERED = 60, 12, 4
@@ -179,7 +181,7 @@ class _Search:
 
     def __init__(self, products: Products) -> None:
         self._products, self._numbers = products, products.numbers
-        words = [x for x in products.of if not _names_weights(x)]
+        words = [x for x in products.of if not _is_step(x)]
         self._of = {x: products.of[x] for x in words}
         self._parts = {x: products.parts[x] for x in words}
         self._taken: list[Place] = []
@@ -228,7 +230,8 @@ class _Search:
             words |= {id(end.found) for end in ends}
             weights |= own
             projected = [p for head in one.heads for p in (head.q, head.k, head.v) if p.weights]
-            steps += [*_places(*projected), *(h.weights[0] for h in one.heads if h.weights)]
+            steps += [p.place for p in projected if p.place]
+            steps += [h.weights[0] for h in one.heads if h.weights]
         return kept
 
     def _others(self, certain: bool) -> Iterator[tuple[Factor, Factor]]:
@@ -258,6 +261,8 @@ class _Search:
             for q, k in _pairs(queries, keys):
                 if any(q in (head.q, head.k) or k is head.q for head in heads):
                     continue
+                if len(q.values) <= FEW and not (_may_be(q, "W_Q") and _may_be(k, "W_K")):
+                    continue
                 a = _looks(q, k, scale, mask, causal)
                 if certain and _of_zeros_and_ones(a):
                     continue
@@ -271,7 +276,7 @@ class _Search:
     def _in_cells(
         self, q: Projection, k: Projection, keys: Sequence[Projection], a: Values, but: Sequence[Place]
     ) -> HeadFound | None:
-        at = self._numbers.find(a, [*_places(q, k), *but], q.words.sheet)
+        at = self._numbers.find(a, [*_read_by(q, k), *but], q.words.sheet)
         return at and self._output(q, k, keys, self._numbers.at(*at), but, at)
 
     def _alone(
@@ -279,7 +284,7 @@ class _Search:
     ) -> HeadFound | None:
         """A head of words that look at themselves whose attention weights multiply nothing: its values
         are the third product of the words, if there is one. A softmax stands along the words."""
-        at = self._numbers.find(a, [*_places(q, k), *but], q.words.sheet)
+        at = self._numbers.find(a, [*_read_by(q, k), *but], q.words.sheet)
         if at is None or at[1] != q.words.turned or q.words is not k.words:
             return None
         others = [v for v in keys if v.weights and v is not q and v is not k]
@@ -297,11 +302,11 @@ class _Search:
     ) -> HeadFound | None:
         """The head that is computed for some of the words only."""
         for i in range(len(a)) if a.shape[1] > 2 and not but else ():
-            if _of_zeros_and_ones(a[i]) or self._numbers.find(a[i : i + 1], _places(q, k)) is None:
+            if _of_zeros_and_ones(a[i]) or self._numbers.find(a[i : i + 1], _read_by(q, k)) is None:
                 continue
             for v in _values(q, k, keys):
                 output = a @ v.values
-                if at := self._numbers.find(output[i : i + 1], _places(q, k, v)):
+                if at := self._numbers.find(output[i : i + 1], _read_by(q, k, v)):
                     return HeadFound(q, k, v, None, output, at[0])
         return None
 
@@ -317,7 +322,7 @@ class _Search:
         """A head with the values that its attention weights multiply."""
         for v in _values(q, k, keys):
             output = a @ v.values
-            taken = [*_places(q, k, v), *(at or ())[:1], *but, *self._taken]
+            taken = [*_read_by(q, k, v), *(at or ())[:1], *but, *self._taken]
             if there := self._numbers.find(output, taken, q.words.sheet):
                 return HeadFound(q, k, v, at, output, there[0])
         return None
@@ -363,7 +368,8 @@ class _Search:
         masks = [m for m in self._products.masks.get(shape, ()) if id(m.found) not in own]
         masks = [m for m in masks if not _hides_later(m.values)]
         orders = (False, True) if shape[0] == shape[1] else (False,)
-        yield from every((True, False), (*masks, None), orders)
+        for mask, scale, causal in every((None, *masks), (True, False), orders):
+            yield scale, mask, causal
 
     def _joined(self, heads: Sequence[HeadFound], known: Collection[int]) -> AttentionFound:
         """The attention of some heads, with W_O if the workbook holds the product with it; `known` are
@@ -451,12 +457,20 @@ def _given(products: Products) -> Iterator[AttentionFound]:
             return
 
 
-def _names_weights(one: Factor) -> bool:
-    """Whether the title of a computed table names scores or attention weights, which are no words."""
+def _may_be(one: Projection, name: str) -> bool:
+    """Whether neither a label nor its sheet says that the weights of a projection are others."""
+    if one.weights is None:
+        return True
+    texts = [text for text, _ in one.weights.found.names[:1]] or [one.weights.sheet]
+    return all((weight_label(text) or name).startswith(name) for text in texts)
+
+
+def _is_step(one: Factor) -> bool:
+    """Whether the title of a computed table names queries, keys, values, scores or attention weights,
+    which are no words."""
     titles = (step_named(text) for text, _ in one.found.names[:1])
-    return bool(one.found.computed) and any(
-        step and step[0].partition("_")[0] in ACROSS for step in titles
-    )
+    known = ("Q", "K", "V", *ACROSS)
+    return bool(one.found.computed) and any(t and t[0].partition("_")[0] in known for t in titles)
 
 
 def _misnamed(one: AttentionFound) -> bool:
@@ -470,8 +484,10 @@ def _chance(one: AttentionFound) -> tuple[bool, int, int]:
     return bool(one.words.found.computed), -len(one.heads), -one.output.rows * one.output.columns
 
 
-def _places(*projections: Projection) -> list[Place]:
-    return [one.place for one in projections if one.place]
+def _read_by(*projections: Projection) -> list[Place]:
+    """The cells of products and of their factors, which hold no results."""
+    places = [(one.place, one.words.place, one.weights and one.weights.place) for one in projections]
+    return [place for some in places for place in some if place]
 
 
 def _pairs(

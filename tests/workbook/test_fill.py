@@ -289,6 +289,29 @@ def test_a_filled_sheet_is_converted_with_every_sentence_its_mask_and_typed_resu
 
 
 @thorough
+def test_of_two_equal_words_labels_tell_the_weights_and_nothing_is_hidden(tmp_path: Path) -> None:
+    """Their attention weights are 1/2, whatever they are multiplied with and whatever is added."""
+    made, rng, ab = openpyxl.Workbook(), np.random.default_rng(5), ("a", "b")
+    sheet = AuthorSheet(made.active)
+    w = {name: rng.integers(-9, 10, (3, 2)) / 10 for name in ("W_K", "W_Q", "W_V")}
+    for n, (name, values) in enumerate(w.items()):
+        sheet.block(2, 2 + 8 * n, name, DIMS, ab, values)
+    words = {PETS: X, ("tick", "tock"): X[[1, 1]]}
+    for row, (labels, x) in zip((10, 20), words.items()):
+        sheet.block(row, 2, "Input", labels, DIMS, x)
+        for n, name in enumerate(("Keys", "Queries", "Values")):
+            sheet.block(row, 8 + 6 * n, name, labels, ab)
+        sheet.block(row, 26, "Scores", labels, labels)
+        sheet.block(row, 34, "Attention weights", labels, labels)
+        sheet.block(row, 42, "Output", labels, ab)
+    _, out = filled(saved(made, tmp_path / "own.xlsx"))
+    made_again = attn_xl.attend(tables := attn_xl.read_tables(out))
+    assert {*tables.weights} == {*w}
+    for x, graph in zip(words.values(), made_again.values(), strict=True):
+        wanted = naive_attention(*(x @ w[name] for name in ("W_Q", "W_K", "W_V")))[1]
+        np.testing.assert_allclose(graph["Output"].values, wanted, rtol=1e-12)
+
+
 def test_attention_weights_are_no_words_and_an_input_that_no_formula_reads_is_named(
     tmp_path: Path,
 ) -> None:
