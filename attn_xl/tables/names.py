@@ -278,6 +278,8 @@ _WIDTH = re.compile(
     r"|(?:(?:\w*\()?dk\)?(?:\(.*\))?|d(?:model|head)|(?:key|head)(?:size|width)"
     r"|(?:key|head|model)?dim(?:ension)?s?(?:\(d\)|d|of(?:the)?keys)?)[=:]?"
 )
+_ENCODED = re.compile(r"encoder\s+(?:outputs?|(?:hidden\s+)?states?|vectors?)", re.IGNORECASE)
+_MEMORY = re.compile(r"(?:memory|source)(?:\s*\(.*\))?:?", re.IGNORECASE)
 _FROM_THE_LEFT = re.compile(
     rf"(?:k|x|input)\^t\*?(?:q|x|input)|(?:v|values)\*{_WEIGHTS}$|w[qkv]\*(?:x|input)",
     re.IGNORECASE,
@@ -481,6 +483,16 @@ def names_step(text: str) -> bool:
     """Whether the title of a table names a step of attention; a letter may name a sentence."""
     named = step_named(text) if _bare(text) not in NO_STEPS else None
     return named is not None and named[0].partition("_")[0] in SPELLINGS
+
+
+def of_encoder(text: str) -> bool:
+    """Whether a title names what an encoder gives, which other words look at."""
+    return bool(_ENCODED.search(text))
+
+
+def names_memory(text: str) -> bool:
+    """Whether a title names what other words look at: `Encoder output`, `Memory`, `Source (text)`."""
+    return of_encoder(text) or bool(_MEMORY.fullmatch(text.strip()))
 
 
 def says_across(text: str) -> bool:

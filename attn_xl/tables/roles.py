@@ -13,7 +13,7 @@ from attn_xl.records import record
 from attn_xl.spreadsheets.addresses import Place
 
 from .labels import Table, looked_up
-from .names import names_input, names_step
+from .names import names_input, names_memory, names_step
 
 WordsIn = Literal["rows", "columns"]
 
@@ -171,6 +171,10 @@ def pick(found: Sequence[Found], weights: Mapping[str, Found]) -> list[Found]:
         return [replace(left[0], use="sentence", why="it is the only table on its sheet")]
     why_not: dict[Place, str] = {}
     reasons: list[str] = []
+
+    def several(found: Sequence[Found]) -> bool:
+        return _alike(found) or _one_looks(found)
+
     rules: list[Rule] = [
         (lambda f: not any(one.looked_up_in(f) for one in found), "it looks up its words",
          "others look up words there"),
@@ -179,10 +183,11 @@ def pick(found: Sequence[Found], weights: Mapping[str, Found]) -> list[Found]:
         (lambda f: not any(names_step(t) for t, _ in f.names[:1]), "its title does not name a step",
          "its title names a step"),
         (lambda f: f.shape != (1, 1) or not f.names, "it is more than one number", "a single number"),
-        (lambda f: bool(f.input_title), "it is titled {title}",
+        (lambda f: bool(f.input_title) or _one_looks(left), "it is titled {title}",
          "not titled as the input"),
-        (lambda f: fits(f, weights), f"it fits {', '.join(weights)}", "does not fit the weights"),
-        (lambda f: names_input(f.title) or _alike(left), "it is titled {title}",
+        (lambda f: _one_looks(left) or fits(f, weights), f"it fits {', '.join(weights)}",
+         "does not fit the weights"),
+        (lambda f: names_input(f.title) or several(left), "it is titled {title}",
          "not titled as the input"),
     ]  # fmt: skip
     for keeps, why, why_no in rules:
@@ -194,7 +199,7 @@ def pick(found: Sequence[Found], weights: Mapping[str, Found]) -> list[Found]:
             left = kept
         if len(left) == 1:
             break
-    sentences = len(left) == 1 or _alike(left)
+    sentences = len(left) == 1 or several(left)
     picked = []
     for f in found:
         if f.place in why_not:
@@ -203,12 +208,18 @@ def pick(found: Sequence[Found], weights: Mapping[str, Found]) -> list[Found]:
             picked.append(replace(f, why="may be the sentence, like others on its sheet"))
         else:
             name = f.title if len(left) > 1 and not names_input(f.title) else ""
-            why = (
-                ", ".join(reasons[-2:]).format(title=repr(f.input_title or f.title))
-                or "each has a title and the same dimensions"
+            why = ", ".join(reasons[-2:]).format(title=repr(f.input_title or f.title)) or (
+                "its title or that of the other says so"
+                if _one_looks(left)
+                else "each has a title and the same dimensions"
             )
             picked.append(replace(f, use="sentence", name=name, why=why))
     return picked
+
+
+def _one_looks(found: Sequence[Found]) -> bool:
+    """Whether the title of one of two tables says that the words of the other look at it."""
+    return len(found) == 2 and sum(names_memory(f.title) for f in found) == 1
 
 
 def _alike(found: Sequence[Found]) -> bool:

@@ -33,7 +33,7 @@ from .find import (
 )
 from .headings import Heading, headings_of, is_heading, path_at, texts_of
 from .labels import Table, described
-from .names import names_step, weight_label
+from .names import names_memory, names_step, weight_label
 from .pytorch import parameter_of, parts_of, says_weights, weights_of_parameters
 from .regions import Grid, is_blank
 from .roles import BY_DEFAULT, NOT_READ, RESULT, Found, Reading, WordsIn, to_turn, words_of
@@ -491,20 +491,37 @@ def _assembled(survey: Survey, settings: dict[str, Any], words_in: WordsIn | Non
             f"{path}: no table of numbers found. Put the words in the first column, the names of the "
             "dimensions in the first row, and a number in every cell between."
         )
+    memory = _memory(survey) if "memory" not in settings else None
+    settings = {**settings, "memory": memory} if memory else settings
+    looked_at = sentences.get(str(settings.get("memory")))
+    dims = next((own.columns for _, own in conventions if own is not looked_at), ())
     columns = all(where == "columns" for where, _ in conventions)
     turned: dict[str, Table] = {}
     for sheet, i, f in _used(survey, "weights"):
         table = replace(_readable(f), name=f.name)
+        own = looked_at.columns if looked_at and f.name.endswith(("W_K", "W_V")) else dims
         turn = f.turned or (
             columns
             and not f.parameter
             and not f.certain
-            and (f.why == GIVEN or to_turn(f.name, table, conventions[0][1].columns, "columns"))
+            and (f.why == GIVEN or to_turn(f.name, table, own, "columns"))
         )
         turned[f.name] = table.turn() if turn else table
         sheet.found[i] = replace(f, turned=turn)
     heads = {} if "heads" in settings else heads_of(turned)
     return Tables(path, sentences, turned, {**settings, **heads}, tuple(_remarks(survey)))
+
+
+def _memory(survey: Survey) -> str | None:
+    """The name of the sentence that the only other one looks at, if its title says so and no formulas
+    tell."""
+    used = [*_used(survey, "sentence")]
+    titled = [(sheet, i, f) for sheet, i, f in used if names_memory(f.title) and not f.certain]
+    if (len(used), len(titled)) != (2, 1):
+        return None
+    ((sheet, i, f),) = titled
+    sheet.found[i] = replace(f, notes=(*f.notes, "the other sentence looks at it (--memory)"))
+    return f.name
 
 
 def one_hot(table: Table, name: str) -> Table:

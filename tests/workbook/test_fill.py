@@ -1734,6 +1734,26 @@ def test_a_title_says_that_one_sentence_looks_at_another(title: str, tmp_path: P
     np.testing.assert_allclose(values, naive_attention(y, X, X)[1], rtol=1e-12)
 
 
+@pytest.mark.parametrize("across", [False, True])
+@pytest.mark.parametrize("title", ["Encoder output", "Source (English)"])
+def test_convert_reads_the_same_title(title: str, across: bool, tmp_path: Path) -> None:
+    """The keys of the one have other dimensions than the queries of the other."""
+    made, rng, dims = openpyxl.Workbook(), np.random.default_rng(4), ("d1", "d2", "d3")
+    fish, y = ("le", "chat", "dort", "bien"), rng.integers(-9, 10, (4, 6)) / 10
+    sheet, wide = AuthorSheet(made.active, across=across), (*dims, "d4", "d5", "d6")
+    sheet.block(2, 2, title, PETS, dims, X)
+    sheet.block(2, 12, "Target" if "Source" in title else "Decoder states", fish, wide, y)
+    sheet.labels = False
+    weights = [rng.integers(-9, 10, (size, 5)) / 10 for size in (6, 3, 3)]
+    for n, (name, rows) in enumerate(zip(("W_Q", "W_K", "W_V"), (wide, dims, dims))):
+        sheet.block(14, 2 + 10 * n, name, rows, "abcde", weights[n])
+    tables = attn_xl.read_tables(saved(made, tmp_path / "own.xlsx"))
+    (graph,) = attn_xl.attend(tables).values()
+    wanted = naive_attention(y @ weights[0], X @ weights[1], X @ weights[2])[1]
+    np.testing.assert_allclose(graph["Output"].values, wanted, rtol=1e-12)
+    assert any("the other sentence looks at it (--memory)" in one for one in tables.remarks)
+
+
 @alike
 @pytest.mark.parametrize("across", [False, True])
 def test_labels_say_that_one_sentence_looks_at_another(across: bool, tmp_path: Path) -> None:

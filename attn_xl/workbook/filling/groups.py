@@ -54,7 +54,7 @@ from attn_xl.tables.frames import (
 )
 from attn_xl.tables.headings import OF_HEADS, headings_of, headings_on, path_at
 from attn_xl.tables.labels import Table, looked_up
-from attn_xl.tables.names import ACROSS, SPELLINGS, spoken_of, step_told
+from attn_xl.tables.names import ACROSS, SPELLINGS, of_encoder, spoken_of, step_told
 from attn_xl.tables.own_names import (
     DIMENSIONS,
     FORMULA,
@@ -282,7 +282,7 @@ def _with_memory(
     """The given tables; of two inputs, one titled as an encoder's output is what the other looks at, or
     as a source, if a heading says that one looks at the other."""
     inputs = [title for title, (frame, _) in given.items() if frame.step == steps.INPUT.symbol]
-    encoded = [one for one in inputs if _ENCODED.search(one.text)]
+    encoded = [one for one in inputs if of_encoder(one.text)]
     encoded = encoded or [one for one in inputs if crosses and _SOURCE.search(one.text)]
     found = {t for t, (frame, _) in given.items() if frame.step in MEMORIES}
     found |= {*encoded} if len(inputs) - len(encoded) == len(encoded) == 1 else set()
@@ -292,7 +292,6 @@ def _with_memory(
     }
 
 
-_ENCODED = re.compile(r"encoder\s+(?:outputs?|(?:hidden\s+)?states?|vectors?)", re.IGNORECASE)
 _SOURCE = re.compile(r"\bencoder\s+(?:inputs?|embeddings?)|\bsource\b", re.IGNORECASE)
 
 
