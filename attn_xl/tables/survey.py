@@ -514,13 +514,14 @@ def _assembled(survey: Survey, settings: dict[str, Any], words_in: WordsIn | Non
 
 def _memory(survey: Survey) -> str | None:
     """The name of the sentence that the only other one looks at, if its title says so and no formulas
-    tell."""
+    tell; a table of --range has no title."""
     used = [*_used(survey, "sentence")]
-    titled = [(sheet, i, f) for sheet, i, f in used if names_memory(f.title) and not f.certain]
-    if (len(used), len(titled)) != (2, 1):
+    titled = [one for one in used if names_memory(one[2].title)]
+    if (len(used), len(titled)) != (2, 1) or any(f.certain for _, _, f in used):
         return None
     ((sheet, i, f),) = titled
-    sheet.found[i] = replace(f, notes=(*f.notes, "the other sentence looks at it (--memory)"))
+    note = "the other sentence looks at it, if the model has a --memory"
+    sheet.found[i] = replace(f, notes=(*f.notes, note))
     return f.name
 
 

@@ -1751,7 +1751,9 @@ def test_convert_reads_the_same_title(title: str, across: bool, tmp_path: Path) 
     (graph,) = attn_xl.attend(tables).values()
     wanted = naive_attention(y @ weights[0], X @ weights[1], X @ weights[2])[1]
     np.testing.assert_allclose(graph["Output"].values, wanted, rtol=1e-12)
-    assert any("the other sentence looks at it (--memory)" in one for one in tables.remarks)
+    assert any("the other sentence looks at it, if" in one for one in tables.remarks)
+    asked = [f"Sheet!{one}" for one in (("B3:G6", "L3:P9") if across else ("B3:E8", "L3:R7"))]
+    assert "memory" not in attn_xl.read_tables(tmp_path / "own.xlsx", range=asked).settings
 
 
 @alike
