@@ -462,14 +462,15 @@ def _may_be(one: Projection, name: str) -> bool:
     if one.weights is None:
         return True
     texts = [text for text, _ in one.weights.found.names[:1]] or [one.weights.sheet]
-    return all((weight_label(text) or name).startswith(name) for text in texts)
+    labels = (weight_label(text) or name for text in texts)
+    return all(label.rpartition(".")[2].startswith(name) for label in labels)
 
 
 def _is_step(one: Factor) -> bool:
-    """Whether the title of a computed table names queries, keys, values, scores or attention weights,
-    which are no words."""
+    """Whether the title of a computed table names scores or attention weights, which are no words; of
+    few words, also queries, keys or values."""
     titles = (step_named(text) for text, _ in one.found.names[:1])
-    known = ("Q", "K", "V", *ACROSS)
+    known = ("Q", "K", "V", *ACROSS) if 1 < len(one.values) <= FEW else ACROSS
     return bool(one.found.computed) and any(t and t[0].partition("_")[0] in known for t in titles)
 
 

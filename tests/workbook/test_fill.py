@@ -747,6 +747,11 @@ def test_of_the_outputs_of_one_head_the_last_is_multiplied_with_w_o(
     for frame, values in zip(frames[1:], [*wanted, X + output @ w["W_O"]][: len(titles) + layered]):
         _, shown = values_in(read_drawn(out).sheets[0], frame.place, False)
         np.testing.assert_allclose(shown, values, rtol=1e-12, atol=1e-12)
+    made.active["L20"], first = "Output", naive_attention(*(X @ w[name] for name in [*w][:3]))[1]
+    for (r, c), value in np.ndenumerate(first):
+        made.active.cell(22 + r, 13 + c, float(value))  # as the author has computed it
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    assert all("15 cells of " in line and "Output_1 are typed" in line for line in book.attention)
 
 
 def test_sentences_side_by_side_have_heads_of_their_own(tmp_path: Path) -> None:

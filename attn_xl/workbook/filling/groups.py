@@ -51,6 +51,7 @@ from attn_xl.tables.frames import (
     tables_given,
     titles_of,
     untitled_tables,
+    values_in,
 )
 from attn_xl.tables.headings import OF_HEADS, headings_of, headings_on, path_at
 from attn_xl.tables.labels import Table, looked_up
@@ -936,7 +937,7 @@ def _assign(
     titles = [
         one for one in titles if one.place or not _heads_sums(made, pages[one.sheet], one, titles)
     ]
-    titles = _around_w_o(_in_reading_order(titles, made.graphs[0]), made)
+    titles = _around_w_o(_in_reading_order(titles, made.graphs[0]), made, pages)
     headless = _of_missing_heads(made, titles)
     placed = [title for title in titles if title not in headless]
     offers = sorted(_offers(made, pages, placed, taken), key=lambda offer: offer.rank)
@@ -1021,9 +1022,10 @@ def _in_reading_order(titles: Sequence[Title], graph: Graph) -> list[Title]:
     return sorted(titles, key=by_column) if falls(by_column) < falls(by_row) else [*titles]
 
 
-def _around_w_o(titles: Sequence[Title], made: Assigned) -> list[Title]:
+def _around_w_o(titles: Sequence[Title], made: Assigned, pages: Mapping[str, Page]) -> list[Title]:
     """Titles, those of outputs with their place: where one head has W_O, of two such titles in a layer
-    the first is before it, and so is a product with the values; any other single one is behind it."""
+    the first is before it, and so is a product with the values, in the title or in the numbers there;
+    any other single one is behind it."""
     found: dict[tuple[int, str], list[Title]] = {}
     for title in titles:
         path, base, head = _PARTED.findall(title.step)[0]
@@ -1036,14 +1038,29 @@ def _around_w_o(titles: Sequence[Title], made: Assigned) -> list[Title]:
         if not behind:
             end = path + steps.OUTPUT.symbol
             behind = _in_layers(graph, end)
-        each, rest = divmod(len(several), len(before) or 1)
+        each, rest = divmod(len(several), len(before)) if before else (0, 0)
         shapes = {graph[one].shape for one in (*before, *behind)}
-        if rest or each > 2 or len(before) != len(behind) or len(shapes) > 1:
+        if rest or each not in (1, 2) or len(before) != len(behind) or len(shapes) > 1:
             continue
         for number, title in enumerate(several):
-            first = number % 2 == 0 if each == 2 else bool(_OF_VALUES.search(title.text))
+            first = number % 2 == 0
+            if each == 1:
+                product = graph[before[number]].values
+                first = bool(_OF_VALUES.search(title.text)) or _holds(
+                    pages[title.sheet], title, product
+                )
             named[title] = own if first else end
     return [replace(one, step=named[one]) if one in named else one for one in titles]
+
+
+def _holds(page: Page, title: Title, values: np.ndarray) -> bool:
+    """Whether the numbers near a title are those of a matrix, or of its transpose."""
+    for block in page.blocks:
+        if distance(title, *block) is not None and block[2:] in (values.shape, values.shape[::-1]):
+            _, there = values_in(page.sheet, Place(title.sheet, *block), block[2:] != values.shape)
+            if any(one.shape == values.shape and np.allclose(one, values) for one in (there, there.T)):
+                return True
+    return False
 
 
 _OF_ONE_HEAD = f"{steps.OUTPUT.symbol}_1"
