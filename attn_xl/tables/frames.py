@@ -539,7 +539,7 @@ def of_sheet(page: Page, titles: Sequence[Title], called: Mapping[str, str]) -> 
     as, if no title names one and no number is typed there."""
     named = step_called(of_table(page.sheet.name), called)
     typed = page.numbers - page.sheet.formulas.keys()
-    if named is None or typed or any(not _given(title.step) for title in titles):
+    if named is None or typed or any(t.step == named[0] or not _given(t.step) for t in titles):
         return titles
     labels = {one for box in page.labelled for one in titles if is_label(page, one, *box)}
     sentences = (title for title in titles if title.step == "Input" and title not in labels)
@@ -625,6 +625,8 @@ def _listed(
     rows = (place.row - 1, place.row) if down else (place.row - 1,)
     if title is None or title.row not in rows or title.last_column != place.column - down:
         return False
+    if cells.texts(*box(shifted(place, down, across))):
+        return False  # the labels of another place
     for away in range(2, LONGEST + 1):
         line = shifted(place, -away * down, -away * across)
         if line.row < 1 or line.column < 1:

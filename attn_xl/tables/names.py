@@ -255,7 +255,9 @@ _FORMULAS = (
     ),
     (r"dotproducts?ofqandk", "Scores"),
     (
-        r"(?:x|inputs?|tokens?|(?:(?:word|token|input)s?)?embeddings?)\+(?:position(?:al)?(?:encoding|embedding)?s?|pe)",
+        r"(?:x|inputs?|tokens?|(?:(?:word|token|input)s?)?embeddings?)(?:\+|plus|with)"
+        r"(?:position(?:al|s)?(?:information|encodings?|embeddings?)?|pe?)"
+        r"|position(?:al|ally)?awareembeddings?",
         "Embedded",
     ),
     (

@@ -13,7 +13,7 @@ from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet
 from attn_xl.text import clean
 
 from .frames import Page, Title, distance, is_label, step_called, titles_of
-from .names import SPELLINGS, of_recurrence, of_table, step_named, weight_label
+from .names import SPELLINGS, of_recurrence, of_table, weight_label
 from .regions import Grid
 
 WORDS, DIMENSIONS, FORMULA = "words", "dimensions", "formula"
@@ -66,13 +66,13 @@ def _tagged(name: str, known: Mapping[str, str], where: str) -> tuple[str, bool]
     return found
 
 
-def names_of(drawn: DrawnBook) -> Iterator[Title]:
+def names_of(drawn: DrawnBook, called: Mapping[str, str]) -> Iterator[Title]:
     """The defined names that are those of steps, with the ranges that they name."""
     sheets = {sheet.name.casefold(): sheet.name for sheet in drawn.sheets}
     for name, text in drawn.names.items():
         area = parse_area(text)
         own = name.rpartition("!")[2]
-        named = step_named(own) or step_named(own.rpartition(".")[2])
+        named = step_called(own, called) or step_called(own.rpartition(".")[2], called)
         if area is None or named is None or (area[0] or "").casefold() not in sheets:
             continue
         top, left, bottom, right = area[1]
@@ -159,7 +159,7 @@ def sheets_named(
         page, text = pages[sheet.name], f"the sheet {sheet.name!r}"
         step, named = weight_label(sheet.name), step_called(of_table(sheet.name), called)
         places = page.blocks if len(page.blocks) == 1 else []
-        if not step and named:
+        if named and not (step and page.blocks):
             step, _ = named
             places = page.labelled or page.blanks or page.blocks
             if any(_is_title(page, one, places) for one in titles_of(sheet, called)):

@@ -793,6 +793,58 @@ def test_a_number_in_a_title_may_be_that_of_a_sentence(tmp_path: Path) -> None:
     check(book, out, X, Y)
 
 
+@pytest.mark.parametrize("how", ["tag", "name"])
+def test_a_tag_or_a_name_says_what_the_model_has(how: str, tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Input", PETS, DIMS, X)
+    made.active["D26"] = "no output of three columns has room beside the sums"
+    steps = {"Positions": DIMS, "Embedded": DIMS, "Softmax.Sum": ("sum",), "Mask": PETS, "Masked": PETS}
+    for n, (step, columns) in enumerate(steps.items(), 1):
+        top, left = sheet.block(2 + 8 * n, 2, "", PETS, columns)
+        if how == "tag":
+            made.active.cell(top, left, f"{{{{ {step} }}}}")
+        else:
+            cells = f"$C${top}:${get_column_letter(left + len(columns) - 1)}${top + 4}"
+            made.defined_names[step] = DefinedName(step, attr_text=f"Sheet!{cells}")
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    assert not book.attention
+    assert {frame.step for _, frame, _ in book.filling.frames} == {*steps}
+
+
+def test_numbers_with_positions_are_the_input_if_no_other_is_there(tmp_path: Path) -> None:
+    made = without_scaled(PETS)
+    made.active["B2"] = "Embeddings + positions"
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    check(book, out, numbers(PETS), frames=3)
+
+
+@pytest.mark.parametrize("across", [False, True])
+def test_frames_at_the_edges_of_a_sheet_count_their_rows_and_columns(
+    across: bool, tmp_path: Path
+) -> None:
+    made = openpyxl.Workbook()
+    AuthorSheet(made.active, across=across).block(2, 2, "Input", PETS, ("d1", "d2", "d3"), X)
+    for step, end in (("Positions", "$E$3" if across else "$C$5"), ("Mask", "$E$5")):
+        made.create_sheet(step[0])
+        made.defined_names[step] = DefinedName(step, attr_text=f"{step[0]}!$A$1:{end}")
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (book.filling.count, book.attention) == (15 + 25, [])
+    assert not differences_ironcalc(out, 1e-12)
+
+
+@pytest.mark.parametrize("title", ["Causal mask", ""])
+def test_a_mask_has_a_sheet_of_its_own(title: str, tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    AuthorSheet(made.active).block(2, 2, "Input", PETS, DIMS, X)
+    for name in ("Mask", "Softmax"):
+        own_title = title if name == "Mask" else ""
+        AuthorSheet(made.create_sheet(name)).block(2, 2, own_title, PETS, PETS)
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    assert not book.attention
+    assert {frame.step for _, frame, _ in book.filling.frames} == {"Mask", "Softmax"}
+
+
 def test_a_title_says_that_there_is_a_mask_or_a_sum(tmp_path: Path) -> None:
     """The label of a column, `sum`, has no frame of its own."""
     made = openpyxl.Workbook()
@@ -970,7 +1022,7 @@ def test_tags_decide_and_none_is_left(tmp_path: Path) -> None:
     ("tag", "why"),
     [
         ("{{ Softmx }}", r"cell C20: \{\{ Softmx \}\} names no step. Did you mean 'Softmax'"),
-        ("{{ Masked }}", r"C20: \{\{ Masked \}\} has no matrix here. The model has Input, "),
+        ("{{ Forget }}", r"C20: \{\{ Forget \}\} has no matrix here. The model has Input, "),
         ("{{ Scores | sideways }}", r"has the option 'sideways'; give one of head N, words across"),
         ("{{ words }}", r"needs 5 cells, but C22 is filled"),
         ("{{ formula }}", r"C20: \{\{ formula \}\} needs a frame, or the name of a step"),
@@ -1886,8 +1938,8 @@ TITLES = {
     "Input": "Input X | • Input | X ∈ R^5x3 | The input | Original embeddings | Embedding vectors "
     "| Token representations | Xᵀ",
     "Sum": "X + Z | Input + self-attention output | Residual connection values | E + ΔE",
-    "Embedded": "Embeddings + Positional Encoding | Input = Token + Position "
-    "| Input embedding + position embedding | Token + position",
+    "Embedded": "Embeddings + Positional Encoding | Embeddings with positions | X + P "
+    "| Input = Token + Position | Input embedding + position embedding | Token + position",
     None: "3 x 4 | ##s | max % | The matrix | Note: Output | Attention / 2 | Weight matrix | ß | NEXT "
     "| KT Corp | Context A | Head 1 | Attention by hand | Scores - max | Output − Input "
     "| Change = Output - X",  # ß is no SS

@@ -146,6 +146,7 @@ def test_a_filled_sheet_is_a_template_whose_sheet_of_steps_is_written_anew(tmp_p
     ("titles", "options"),
     [
         (("Mask", "Softmax"), {}),
+        (("", "Softmax"), {}),  # which a defined name names
         (("Enc.Mask", "Enc1.Softmax_1"), {"model": "encoder", "causal": True, "random_weights": 1}),
     ],
 )
@@ -157,11 +158,25 @@ def test_a_mask_that_was_filled_in_grows(
     sheet.block(2, 2, "Input", PETS, DIMS, numbers(PETS))
     for n, title in enumerate(titles):
         sheet.block(12 + 10 * n, 2, title, PETS, PETS)
+    if not titles[0]:
+        made.defined_names["Mask"] = DefinedName("Mask", attr_text="Sheet!$C$14:$G$18")
     path = saved(made, tmp_path / "own.xlsx")
     path.write_bytes(fill_file(path, options).content)
     tables = Tables(Path("new.xlsx"), {"s": sentence(WORDS[:7], 4)}, {})
     book = fill_file(path, options, tables=tables)
     assert (book.filling.count, book.attention) == (2 * 49, [])
+
+
+def test_formulas_of_frames_that_nothing_names_get_the_values_of_the_new_input(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    AuthorSheet(made.active).block(2, 2, "Input", PETS, DIMS, numbers(PETS))
+    made.active["J9"] = "=C4*E5"
+    path = saved(made, tmp_path / "own.xlsx")
+    tables = Tables(Path("new.xlsx"), {"s": sentence(list(PETS), 3)}, {})
+    out = tmp_path / "new.xlsx"
+    out.write_bytes(fill_file(path, {}, tables=tables).content)
+    x = tables.sentences["s"].values
+    assert read_drawn(out).sheets[0].values[9, 10] == pytest.approx(x[0, 0] * x[1, 2], rel=1e-12)
 
 
 def test_fewer_sentences_leave_a_group_empty(tmp_path: Path) -> None:

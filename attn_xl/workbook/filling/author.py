@@ -186,7 +186,7 @@ def fill_file(
     while settle(filling):
         _compute(drawn, written, filling.values)
     check(filling)
-    if not filling.count:
+    if tables is None and not filling.count:
         filling.values = {}  # a complete sheet stays as it is
     drawn = with_header_names(drawn, written)
     names = tuple(sheet.name for sheet in drawn.sheets)

@@ -146,14 +146,17 @@ def assigned(
     called = {**called_in(drawn), **called}
     tags = [tag for sheet in drawn.sheets for tag in tags_of(sheet, file, called)]
     pages = {sheet.name: Page(sheet, called) for sheet in drawn.sheets}
-    titles = [*tags, *names_of(drawn), *sheets_named(drawn, pages, called)]
+    titles = [*tags, *names_of(drawn, called), *sheets_named(drawn, pages, called)]
     titles += [title for sheet in drawn.sheets for title in titles_of(sheet, called)]
     titles += _outputs_of_heads(pages, titles)
     named = {title.step for title in titles if len(title.text) > 1}  # x may be a label
-    if steps.INPUT.symbol not in named and not named.isdisjoint(MEMORIES):
-        looks = steps.TARGET.symbol
-        titles = [replace(t, step=steps.INPUT.symbol) if t.step == looks else t for t in titles]
-    titles = _with_given_attention(drawn, pages, titles)
+    if steps.INPUT.symbol not in named:
+        if not named.isdisjoint(MEMORIES):
+            looks = steps.TARGET.symbol
+            titles = [replace(t, step=steps.INPUT.symbol) if t.step == looks else t for t in titles]
+        titles = _as_given(drawn, pages, titles, steps.EMBEDDED.symbol, steps.INPUT.symbol)
+    if not any(re.sub(r"_\d+$", "", title.step) in OF_SOFTMAX for title in titles):
+        titles = _as_given(drawn, pages, titles, steps.SOFTMAX.symbol, A)
     given: dict[Title, tuple[Frame, Table]] = {}
     untitled: list[tuple[Frame, Table]] = []
     for sheet in drawn.sheets:
@@ -258,15 +261,12 @@ def _outputs_of_heads(pages: Mapping[str, Page], titles: Sequence[Title]) -> lis
     return found if len(steps_found) > 1 and steps_found.isdisjoint(one.step for one in titles) else []
 
 
-def _with_given_attention(
-    drawn: DrawnBook, pages: Mapping[str, Page], titles: Sequence[Title]
+def _as_given(
+    drawn: DrawnBook, pages: Mapping[str, Page], titles: Sequence[Title], step: str, given: str
 ) -> list[Title]:
-    """The titles; those of attention weights name given ones, if all of these are typed and nothing
-    that they are computed from has a title."""
-    named = {replace(one, step=A): one for one in titles if one.step == steps.SOFTMAX.symbol}
-    if any(re.sub(r"_\d+$", "", one.step) in OF_SOFTMAX for one in titles):
-        return [*titles]
-    renamed = [one for one in titles if one not in named.values()] + [*named]
+    """The titles; those of a step name a given matrix, if numbers are typed below each of them."""
+    named = {one: replace(one, step=given) for one in titles if one.step == step}
+    renamed = [named.get(one, one) for one in titles]
     typed: set[Title] = set()
     for sheet in drawn.sheets:
         own = [title for title in renamed if title.sheet == sheet.name]
@@ -274,7 +274,7 @@ def _with_given_attention(
             found = tables_given(sheet, pages[sheet.name], own, str(drawn.path))
             typed |= {title for title, (frame, _) in found.items()
                       if sheet.formulas.keys().isdisjoint(frame.place.cells())}  # fmt: skip
-    return renamed if typed >= named.keys() else [*titles]
+    return renamed if typed >= {*named.values()} else [*titles]
 
 
 def _with_memory(
@@ -972,7 +972,7 @@ def _assign(
         if len(made.groups) > 1 and _shows(made.groups[n], title.step):
             n = next((m for m, one in enumerate(made.groups) if not _shows(one, title.step)), n)
         group, graph = made.groups[n], made.graphs[n]
-        if title.text.startswith("{{"):
+        if title.text.startswith("{{") and (made.implied or title.step not in IMPLIES):
             raise InputError(
                 f"{title.where}: {title.text} has no matrix here. The model has {', '.join(graph)}."
             )
@@ -1323,8 +1323,10 @@ def _places(
         tried = (title.step, path + base, *(one + head for one in joined), *joined)
         if head and path + base not in made.graphs[n] and _in_layers(made.graphs[n], title.step):
             tried = (title.step, *tried[2:])  # of its head, not of the first that has no frame
-        named = (one for name in tried for one in (name, *_in_layers(made.graphs[n], name)))
-        for step in dict.fromkeys(named):
+        meant = [(name, *_in_layers(made.graphs[n], name)) for name in tried]
+        if title.place is not None:  # a tag means the first that there is, no other
+            meant = [names for names in meant if made.graphs[n].keys() & {*names}][:1]
+        for step in dict.fromkeys(name for names in meant for name in names):
             node = made.graphs[n].get(step)
             if node is None or node.scalar:
                 continue

@@ -31,7 +31,7 @@ from attn_xl.tables.frames import (
 )
 from attn_xl.tables.labels import Table
 from attn_xl.tables.names import weight_label
-from attn_xl.tables.own_names import DIMENSIONS, WORDS, called_in, tags_of
+from attn_xl.tables.own_names import DIMENSIONS, WORDS, called_in, names_of, sheets_named, tags_of
 from attn_xl.tables.roles import WordsIn
 from attn_xl.tables.survey import Tables, heads_of
 from attn_xl.text import count
@@ -286,11 +286,14 @@ def _hold_places(drawn: DrawnBook, called: Mapping[str, str], tables: Tables) ->
     is found; the sizes of all other frames follow from these. A mask is computed, unless the `tables`
     have one. Returns the author's own names."""
     own = {**called_in(drawn), **called}
+    values = {sheet.name: dict(sheet.values) for sheet in drawn.sheets}
+    outright = [tag for sheet in drawn.sheets for tag in tags_of(sheet, str(drawn.path), own)]
+    pages = {sheet.name: Page(sheet, own) for sheet in drawn.sheets}
+    outright += [*names_of(drawn, own), *sheets_named(drawn, pages, own)]
     for sheet in drawn.sheets:
-        kept = dict(sheet.values)
-        tags = list(tags_of(sheet, str(drawn.path), own))
-        cells = Page(sheet, own)
-        titles = of_sheet(cells, [*titles_of(sheet, own)], own)
+        kept, cells = values[sheet.name], pages[sheet.name]
+        there = [title for title in outright if title.sheet == sheet.name]
+        titles = [*there, *of_sheet(cells, [*titles_of(sheet, own)], own)]
         given = [frame for frame, _ in tables_given(sheet, cells, titles, "").values()]
         for frame in given:
             computed = _is_mask(frame.step) and frame.step not in tables.weights
@@ -300,7 +303,7 @@ def _hold_places(drawn: DrawnBook, called: Mapping[str, str], tables: Tables) ->
                     kept.pop(cell, None)
                     del sheet.formulas[cell]
         filled = {frame.step for frame in given}
-        for title in [*tags, *(title for title in titles if title.step not in filled)]:
+        for title in (one for one in titles if one.step not in filled or one.text.startswith("{{")):
             mask = _is_mask(title.step) and title.step not in tables.weights
             wanted = title.step == steps.INPUT.symbol or weight_label(title.step) is not None
             if mask or not wanted or (title.place is None and _in_labels(cells, title)):

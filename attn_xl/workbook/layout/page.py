@@ -418,8 +418,8 @@ class PlacedOperand(Operand):
     def heading(self, column: int) -> str:
         place = self._block.place
         if self._block.turned:
-            return f"${letters(place.column - 1)}{place.row + column}"
-        return f"{letters(place.column + column)}${place.row - 1}"
+            return f"${self._label_column}{place.row + column}"
+        return f"{letters(place.column + column)}${self._label_row}"
 
     def headings(self) -> str:
         place = self._block.place
@@ -437,9 +437,20 @@ class PlacedOperand(Operand):
         place = self._block.place
         if self._block.turned:
             label, first = letters(place.column + self._index), letters(place.column)
-            return f"COLUMN({label}${place.row - 1})-COLUMN(${first}${place.row - 1})"
-        label = letters(place.column - 1)
+            return f"COLUMN({label}${self._label_row})-COLUMN(${first}${self._label_row})"
+        label = self._label_column
         return f"ROW(${label}{row_token(0)})-ROW(${label}${place.row})"
+
+    @property
+    def _label_column(self) -> str:
+        """The column of the labels; on the other side, if there is none on this one."""
+        place = self._block.place
+        return letters(place.column - 1 or place.last_column + 1)
+
+    @property
+    def _label_row(self) -> int:
+        place = self._block.place
+        return place.row - 1 or place.last_row + 1
 
 
 def _binding(node: Matrix) -> int:
