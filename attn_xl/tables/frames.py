@@ -79,7 +79,7 @@ class Title:
 
     @property
     def where(self) -> str:
-        return f"{quoted(self.sheet)}!{address(self.row, self.column)}"
+        return f"{quoted(self.sheet)}!{address(max(self.row, 1), self.column)}"
 
 
 @record(frozen=True)

@@ -162,7 +162,8 @@ def sheets_named(
         if named and not (step and page.blocks):
             step, _ = named
             places = page.labelled or page.blanks or page.blocks
-            if any(_is_title(page, one, places) for one in titles_of(sheet, called)):
+            there = (title for title in titles_of(sheet, called) if title.step != "d_k")
+            if any(_is_title(page, one, places) for one in there):
                 continue
             if step == "Input" and len({columns for _, _, _, columns in places}) > 1:
                 continue

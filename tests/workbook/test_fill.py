@@ -530,6 +530,41 @@ def test_the_name_of_a_sheet_is_a_title_where_none_stands_on_it(
     assert quoted(f"{start}Scores") + "!C4:G8" in "".join(frames_in(tmp_path / "own.xlsx"))
 
 
+def test_sheets_named_as_steps_tell_by_the_words_on_them(tmp_path: Path) -> None:
+    """A note of the width is no title; what stands beside a sum is on its own sheet."""
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    for n, name in enumerate(("Input", "W_Q", "W_K", "W_V")):
+        given = X if name == "Input" else np.eye(3)[:, :2]
+        sheet.block(2 + 9 * n, 2, name, PETS if n == 0 else DIMS, DIMS if n == 0 else "ab", given)
+    queries = made.create_sheet("Queries")
+    for row, word in enumerate(PETS, 2):
+        queries.cell(row, 1, word)
+    AuthorSheet(made.create_sheet("Softmax")).block(2, 2, "", PETS, PETS)
+    made["Softmax"]["H5"] = "dk = 2"
+    AuthorSheet(made.create_sheet("Row sum")).block(2, 7, "", PETS, ("sum",))
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    assert not book.attention
+    assert {frame.place.where: frame.step for _, frame, _ in book.filling.frames} == {
+        "Queries!B2:C6": "Q", "Softmax!C4:G8": "Softmax", "'Row sum'!H4:H8": "Softmax.Sum",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("borders", [True, False])
+def test_titles_may_stand_right_of_frames_in_a_row(borders: bool, tmp_path: Path) -> None:
+    made, column = openpyxl.Workbook(), 2
+    sheet = AuthorSheet(made.active, borders=borders)
+    sheet.block(2, 2, "Input", PETS, DIMS, X)
+    for step in STEPS:
+        top, left = sheet.block(11, column, "", PETS, DIMS if step == "Output" else PETS)
+        column = left + (3 if step == "Output" else 5)
+        made.active.cell(top, column, step)
+        column += 2
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    check(book, out, X, frames=4)
+    assert not book.attention
+
+
 def test_a_table_of_contents_has_no_frames(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     sheet = AuthorSheet(made.active)

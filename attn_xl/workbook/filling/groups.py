@@ -55,7 +55,7 @@ from attn_xl.tables.frames import (
 )
 from attn_xl.tables.headings import OF_HEADS, headings_of, headings_on, path_at
 from attn_xl.tables.labels import Table, looked_up
-from attn_xl.tables.names import ACROSS, SPELLINGS, of_encoder, spoken_of, step_told
+from attn_xl.tables.names import ACROSS, SPELLINGS, of_encoder, of_table, spoken_of, step_told
 from attn_xl.tables.own_names import (
     DIMENSIONS,
     FORMULA,
@@ -202,6 +202,7 @@ def assigned(
         group.weights = {**others, **group.weights}
     made.groups += projected
     made.groups = _looking_at_each_other(made.groups, pages, titles)
+    titles += _over_labels(pages, titles, made.groups, called)
     for tag in tags:
         if tag.step in (WORDS, DIMENSIONS) or tag.step.startswith(FORMULA):
             made.labels.append((tag, _nearest(made, tag)))
@@ -243,6 +244,22 @@ def assigned(
         if exponentials := plain_exponentials(group):
             made.graphs[n] = _computed(drawn, group, compute, {**made.implied, **exponentials})
     return made
+
+
+def _over_labels(
+    pages: Mapping[str, Page],
+    titles: Sequence[Title],
+    groups: Sequence[Group],
+    called: Mapping[str, str],
+) -> Iterator[Title]:
+    """The names of steps of sheets without titles, as titles above the words there."""
+    titled = {title.sheet for title in titles} | {group.input.place.sheet for group in groups}
+    words = _words(pages, groups)
+    for name in (name for name in pages if name not in titled):
+        cells = [(row, column) for sheet, row, column in words if sheet == name]
+        if cells and (named := step_called(of_table(name), called)):
+            row, column = map(min, zip(*cells))
+            yield Title(name, row - 1, column, column, f"the sheet {name!r}", *named)
 
 
 def _outputs_of_heads(pages: Mapping[str, Page], titles: Sequence[Title]) -> list[Title]:
@@ -1088,7 +1105,7 @@ def _leave_sums(group: Group, graph: Graph) -> Iterator[str]:
     for frame in [one for one in group.frames if one.step.endswith((".Sum", ".Maximum"))]:
         row, column, rows, columns = box(frame.place)
         of = names.get(id(graph[frame.step].parents[0]))
-        for other in group.frames:
+        for other in (one for one in group.frames if one.place.sheet == frame.place.sheet):
             place = other.place
             beside = (place.row, place.rows) == (row, rows) and 1 <= column - place.last_column <= 2
             below = (place.column, place.columns) == (column, columns) and row == place.last_row + 1
@@ -1273,6 +1290,7 @@ def _offers(
         places = _places(made, pages, title, number, near or order, taken)
         offers = [offer for offer in places if not _is_of_another(offer, titles)]
         offers = [one for one in offers if not _lists_steps(one, known, made.graphs[one.group])]
+        offers = _touching(title, offers, pages[title.sheet])
         if near or len(order) == 1:
             yield from offers
         elif offers:
@@ -1385,6 +1403,20 @@ def _is_of_another(offer: Offer, titles: Sequence[Title]) -> bool:
     others = [t for t in others if not (one.agrees and _labels(place, t))]  # a word spelled like a step
     over = (t.row == place.row - 1 and place.column < t.column <= place.last_column for t in others)
     return (not one.agrees and any(over)) or any(beside(own, t, *box(place)[:2]) for t in others)
+
+
+def _touching(title: Title, offers: list[Offer], page: Page) -> list[Offer]:
+    """The offers of a title; those left of it, if it touches one there and nothing right of it."""
+    places = {one: one.candidate.place for one in offers}
+    left = any(
+        place.last_column == title.column - 1 and place.row <= title.row <= place.last_row
+        for place in places.values()
+    )
+    beyond = title.row, title.last_column + 1, 1, 1
+    if title.place is not None or not left or page.framed(*beyond) or page.texts(*beyond):
+        return offers
+    below = range(title.row + 1, title.row + 3)
+    return [one for one, p in places.items() if p.row in below or p.last_column < title.column]
 
 
 def _lists_steps(offer: Offer, titles: Sequence[Title], graph: Graph) -> bool:
