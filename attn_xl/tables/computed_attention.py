@@ -156,8 +156,31 @@ def _read(book: Book, tables: Tables) -> Computed:
         products = rounded if found else products
     found = found or list(_given(products))
     found.sort(key=lambda one: products.numbers.order(one.output))
-    first = [one for one in found if not _follows(products.references, one, found)]
+    first = [
+        _with_positions(one, products) for one in found if not _follows(products.references, one, found)
+    ]
     return Computed(first, len(found) - len(first), products)
+
+
+def _with_positions(one: AttentionFound, products: Products) -> AttentionFound:
+    """An attention; if its words are typed ones plus positions, sinusoidal or typed, then of those."""
+    wanted = one.words.values
+    if not one.words.found.computed or one.memory is not None:
+        return one
+    typed = [x for x in products.factors if x.values.shape == wanted.shape and not x.found.computed]
+    for x, p in every(typed, (None, *typed)):
+        if np.allclose(wanted, x.values + (_waves(*wanted.shape) if p is None else p.values)):
+            kind = "sinusoidal" if p is None else "learned"
+            if p is not None:
+                one.weights["W_P"] = p, f"{one.words.place.where} is its sum with {x.place.where}"
+            return replace(one, words=x, settings={**one.settings, "positions": kind})
+    return one
+
+
+def _waves(n: int, d: int) -> Values:
+    """Sinusoidal positions (n, d)."""
+    angles = np.arange(n)[:, None] / 10000 ** (np.arange(d) // 2 * 2 / d)
+    return np.where(np.arange(d) % 2, np.cos(angles), np.sin(angles))
 
 
 def _follows(
@@ -679,7 +702,12 @@ def _check(said: Computed, one: AttentionFound) -> tuple[str, ...]:
     if divisor:
         unscaled = f"the scores are divided by {divisor:.6g} in place of the square root of d_k"
     rounded = ", which are rounded" if said.products and said.products.numbers.unit else ""
-    extra = (("scale", unscaled), ("causal", "later words are hidden (--no-causal shows them)"))
+    added = "positions are added to the words (--positions none leaves them out)"
+    extra = (
+        ("positions", added),
+        ("scale", unscaled),
+        ("causal", "later words are hidden (--no-causal shows them)"),
+    )
     return (
         f"the attention weights of attn-xl equal those in {where}{rounded}",
         *(text for name, text in extra if name in one.settings),

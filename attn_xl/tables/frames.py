@@ -472,6 +472,21 @@ def _below_title(cells: Page, title: Title, up: Iterable[int], across: Iterable[
     return any(step_called(text, cells.called) and not spoken_of(text) for text in texts)
 
 
+def ends(cells: Page, title: Title, boxes: Iterable[Box]) -> bool:
+    """Whether a title touches one of some rectangles left of it, and nothing right of it."""
+    beyond = title.row, title.last_column + 1, 1, 1
+    touched = (
+        column + columns == title.column and row <= title.row < row + rows
+        for row, column, rows, columns in boxes
+    )
+    return any(touched) and not (cells.framed(*beyond) or cells.texts(*beyond) or cells.filled(*beyond))
+
+
+def may_end(title: Title, row: int, column: int, rows: int, columns: int) -> bool:
+    """Whether a rectangle is left of a title, or just below it."""
+    return row - title.row in (1, 2) or column + columns <= title.column
+
+
 def tables_given(
     sheet: DrawnSheet, cells: Page, titles: Sequence[Title], file: str
 ) -> dict[Title, tuple[Frame, Table]]:
@@ -481,9 +496,12 @@ def tables_given(
     titles = [t for t in titles if t.place is not None or not cells.heads_sum(t.row, t.column)]
     blocks = [part for block in cells.blocks for part in _by_titles(block, titles)]
     for title in titles:
+        left = title.place is None and ends(cells, title, (*blocks, *cells.blanks, *cells.labelled))
         for block in blocks:
             away = distance(title, *block) if title.place is None else _at(title.place, block)
             if away is None or (title.place is None and is_label(cells, title, *block)):
+                continue
+            if left and not may_end(title, *block):
                 continue
             others = (t for t in titles if t.place is None and beside(title, t, *block[:2]))
             others = (t for t in others if not is_label(cells, t, *block))
@@ -499,7 +517,7 @@ def tables_given(
             ):
                 continue  # it is begun
             beyond = block[0], title.last_column + 1, block[2], WIDEST
-            last = _given(title.step) and not cells.filled(*beyond)
+            last = _given(title.step) and (left or not cells.filled(*beyond))
             if (away < BESIDE or last) and not alone and cells.filled(*block) == block[2] * block[3]:
                 pairs.append((away, title.row, title.column, title, block))
     taken: set[tuple[int, int, int, int]] = set()

@@ -292,6 +292,7 @@ def survey_book(
         return survey
     _take_word(survey)
     _take_projected(survey)
+    _leave_results(survey)
     _leave_repeated(survey)
     try:
         tables = _assembled(survey, settings, words_in)
@@ -337,6 +338,18 @@ def _take_projected(survey: Survey) -> None:
     for sheet, n, f in results:
         sheet.found[n] = replace(f, use="", why=RESULT)
         sheet.trouble = None
+
+
+def _leave_results(survey: Survey) -> None:
+    """Leave out, beside a typed sentence, what formulas compute below the title of a step."""
+    if all(f.computed for _, _, f in _used(survey, "sentence")):
+        return
+    for sheet in survey.sheets:
+        for n, f in enumerate(sheet.found):
+            sentence = f.use == "sentence" or f.why.startswith("may be")
+            computed = f.computed and not (f.certain or _is_asked(f))
+            if sentence and computed and names_step(f.title or sheet.name):
+                sheet.found[n], sheet.trouble = replace(f, use="", why=RESULT), None
 
 
 def _leave_repeated(survey: Survey) -> None:

@@ -288,6 +288,36 @@ def test_a_filled_sheet_is_converted_with_every_sentence_its_mask_and_typed_resu
         np.testing.assert_allclose(graph["Output"].values, wanted, rtol=1e-12)
 
 
+@pytest.mark.parametrize("typed", [None, np.eye(5, 3) / 4], ids=["sinusoidal", "learned"])
+def test_positions_that_formulas_add_are_converted(typed: Any, tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Input", PETS, DIMS, X)
+    for n, step in enumerate(("Positions", "X + PE", "Softmax", "Output")):
+        columns = PETS if step == "Softmax" else DIMS
+        sheet.block(2 + 9 * n, 10, step, PETS, columns, typed if step == "Positions" else None)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    tables = attn_xl.read_tables(out)
+    (own,), (graph,) = tables.sentences.values(), attn_xl.attend(tables).values()
+    np.testing.assert_array_equal(own.values, X)
+    assert tables.weights.keys() == ({"W_P"} if typed is not None else set())
+    for _, frame, _ in book.filling.frames:
+        _, values = values_in(read_drawn(out).sheets[0], frame.place, frame.turned)
+        np.testing.assert_allclose(values, graph[frame.step].values, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_scores_that_formulas_compute_are_no_sentence(apart: bool, tmp_path: Path) -> None:
+    """Neither on a sheet of their own, nor of several on a sheet."""
+    made = openpyxl.Workbook()
+    AuthorSheet(made.active).block(2, 2, "Input", PETS, DIMS, X)
+    for n, step in enumerate(("Scores", "Scaled")):
+        there = made.create_sheet(step) if apart or n == 0 else made["Scores"]
+        AuthorSheet(there).block(2 + 9 * n, 2, step, PETS, PETS)
+    _, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert [*attn_xl.read_tables(out).sentences] == ["Sheet"]
+
+
 @thorough
 def test_of_two_equal_words_labels_tell_the_weights_and_nothing_is_hidden(tmp_path: Path) -> None:
     """Their attention weights are 1/2, whatever they are multiplied with and whatever is added."""

@@ -40,9 +40,11 @@ from attn_xl.tables.frames import (
     cost,
     direction,
     distance,
+    ends,
     evidence,
     is_beyond,
     labels_of,
+    may_end,
     nearest_to,
     of_sheet,
     oriented,
@@ -1290,7 +1292,9 @@ def _offers(
         places = _places(made, pages, title, number, near or order, taken)
         offers = [offer for offer in places if not _is_of_another(offer, titles)]
         offers = [one for one in offers if not _lists_steps(one, known, made.graphs[one.group])]
-        offers = _touching(title, offers, pages[title.sheet])
+        boxes = {one: box(one.candidate.place) for one in offers}
+        if title.place is None and ends(pages[title.sheet], title, boxes.values()):
+            offers = [one for one in offers if may_end(title, *boxes[one])]
         if near or len(order) == 1:
             yield from offers
         elif offers:
@@ -1403,20 +1407,6 @@ def _is_of_another(offer: Offer, titles: Sequence[Title]) -> bool:
     others = [t for t in others if not (one.agrees and _labels(place, t))]  # a word spelled like a step
     over = (t.row == place.row - 1 and place.column < t.column <= place.last_column for t in others)
     return (not one.agrees and any(over)) or any(beside(own, t, *box(place)[:2]) for t in others)
-
-
-def _touching(title: Title, offers: list[Offer], page: Page) -> list[Offer]:
-    """The offers of a title; those left of it, if it touches one there and nothing right of it."""
-    places = {one: one.candidate.place for one in offers}
-    left = any(
-        place.last_column == title.column - 1 and place.row <= title.row <= place.last_row
-        for place in places.values()
-    )
-    beyond = title.row, title.last_column + 1, 1, 1
-    if title.place is not None or not left or page.framed(*beyond) or page.texts(*beyond):
-        return offers
-    below = range(title.row + 1, title.row + 3)
-    return [one for one, p in places.items() if p.row in below or p.last_column < title.column]
 
 
 def _lists_steps(offer: Offer, titles: Sequence[Title], graph: Graph) -> bool:
