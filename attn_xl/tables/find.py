@@ -180,7 +180,7 @@ def tables_of_sheet(
     named = _named_tables(book, original, plain, said, tables)
     own = weight_name(plain) or weight_label(plain) or parameter_of(plain)
     # `Enc1.gamma_1` says more than the label of its one row, `gamma`.
-    less = re.sub(r"_\d+$", "", (own or "").rpartition(".")[2])
+    less = _short(own or "")
     others = [tables[n] if less and named[n].name == less else named[n] for n in left]
     labelled = [f for f in others if f.use == "weights"]
     rest = [f for f in others if not f.use and (f.why != UNKNOWN or wanted)]
@@ -533,7 +533,7 @@ def _named(f: Found, book: Book, original: str, plain: str) -> Found:
     for text, at in f.names:
         name = of_head(book.kept["called"].get(text.casefold()) or weight_label(text) or "", plain)
         if name:
-            return replace(f, use="weights", name=name, why=f"{text!r} is {at}")
+            return replace(f, use="weights", name=_in_full(name, f), why=f"{text!r} is {at}")
         name = parameter_of(text, "" if weight_label(plain) else plain) or ""
         if name:
             why = f"{text!r} is {at}"
@@ -543,6 +543,17 @@ def _named(f: Found, book: Book, original: str, plain: str) -> Found:
     if f.names and not f.computed and step_named(f.names[0][0]) == ("Positions", False):
         return replace(f, use="weights", name="W_P", why="{!r} is {}".format(*f.names[0]))
     return f
+
+
+def _in_full(name: str, f: Found) -> str:
+    """The name of weights with its place in the model, if a title of theirs has that."""
+    names = (weight_label(text) or "" for text, _ in f.names)
+    return next((one for one in names if _short(one) == name), name)
+
+
+def _short(name: str) -> str:
+    """`gamma` for `Enc1.gamma_1`."""
+    return re.sub(r"_\d+$", "", name.rpartition(".")[2])
 
 
 def _named_attention(f: Found, attention: str) -> Found | None:

@@ -22,6 +22,10 @@ _OWN_TARGET = re.compile(r"(.+)\.target", re.IGNORECASE)
 _SMALL = ("r", "g")
 """Weights of a gate of a recurrent network, W_r; W_R is that of a router."""
 _COMPACT = re.compile(r"([wb])([qkvo12])(?:head|h)?((?:[1-9]\d*)?)|([wb])([1-9]\d*)([qkvo])")
+_OF_NORM = re.compile(
+    r"(?:scale|shift|gain)?(?:(?:layer)?norm(?:alization)?)?([1-9]?)(?:scale|shift|gain)?"
+    r"(?:(gamma|γ)|beta|β)(?:(?:of)?(?:the)?(?:layer)?norm)?([1-9]?)"
+)
 _SPOKEN = re.compile(
     r"(?:the )?(?:(?P<what>query|queries|key|keys|value|values|output|[qkvo])s? ?"
     r"(?P<kind>weights?|weight matrix|projection|projection matrix|projection weights|bias|biases)"
@@ -112,8 +116,11 @@ def of_recurrence(texts: Iterable[Any]) -> dict[str, str]:
 def _weight_label(text: str) -> str | None:
     # Unicode has no subscript q; authors use a subscript phi.
     plain = unicodedata.normalize("NFKC", text).casefold().replace("φ", "q").replace("ϕ", "q")
-    compact = _COMPACT.fullmatch(re.sub(r"[\s_^{}()\[\]\\:=.,-]+", "", plain))
-    if compact:
+    letters = re.sub(r"[\s_^{}()\[\]\\:=.,-]+", "", plain)
+    if norm := _OF_NORM.fullmatch(letters):
+        number = norm[1] or norm[3]
+        return ("gamma" if norm[2] else "beta") + (f"_{number}" if number else "")
+    if compact := _COMPACT.fullmatch(letters):
         kind, what, head = compact[1] or compact[4], compact[2] or compact[6], compact[3] or compact[5]
     else:
         spoken = _SPOKEN.fullmatch(re.sub(r"[\s_,:()-]+", " ", plain).strip())
@@ -162,7 +169,8 @@ SPELLINGS = {
     "attentionout result contextvec contextvecs allcontextvecs allcontextvectors δe δx "
     "attentionweightedfeatures attentionvalues weightedv headoutput attentionheadoutput finaloutput "
     "multihead multiheadoutput attentionresult multiheadattention",
-    "Concat": "concat concatenate concatenated concatenatedheads concatenation concatenatedoutputs",
+    "Concat": "concat concatenate concatenated concatenatedheads concatheads concatenation "
+    "concatenatedoutputs",
     "Positions": "positionalencoding positionalencodings positionencoding positionencodings "
     "positionalembedding positionalembeddings positionembedding positionembeddings "
     "pe positionalencodingpe "

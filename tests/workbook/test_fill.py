@@ -819,6 +819,38 @@ def test_of_the_outputs_of_one_head_the_last_is_multiplied_with_w_o(
     assert all("15 cells of " in line and "Output_1 are typed" in line for line in book.attention)
 
 
+@pytest.mark.parametrize("typed", [True, False])
+def test_a_layer_needs_no_network_and_what_is_not_read_is_said(typed: bool, tmp_path: Path) -> None:
+    """The outputs of both heads are as wide as the words, as is their product with W_O."""
+    x, rng = numbers(PETS, 4), np.random.default_rng(4)
+    given = {f"W_{kind}_{n}": rng.integers(-9, 9, (4, 2)) / 10 for n in (1, 2) for kind in "QKV"}
+    given |= {"W_O": rng.integers(-9, 9, (4, 4)) / 10, "Constants": rng.integers(1, 9, (1, 4)) / 4}
+    given |= {"\u03b31": rng.integers(1, 9, (1, 4)) / 4, "\u03b21": np.ones((1, 4))} if typed else {}
+    made = openpyxl.Workbook()
+    AuthorSheet(made.active).block(2, 2, "Input", PETS, "abcd", x)
+    sheet = AuthorSheet(made.active, labels=False)
+    for n, (name, table) in enumerate(given.items()):
+        sheet.block(2, 9 + 7 * n, name, "abcd"[: len(table)], "abcd"[: table.shape[1]], table)
+    for n, title in enumerate(("MultiHead", "Residual", "Add & Norm")):
+        sheet.block(12 + 10 * n, 2, title, PETS, "abcd")
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (book.attention, book.filling.unread) == ([], ["Sheet!BG4:BJ4"])
+    assert book.report()[0] == "Sheet!BG4:BJ4: these numbers are not read."
+    q, k, v = ([x @ given[f"W_{kind}_{n}"] for n in (1, 2)] for kind in "QKV")
+    heads = [naive_attention(*own)[1] for own in zip(q, k, v)]
+    both = np.hstack(heads) @ given["W_O"]
+    norm = (x + both - (x + both).mean(1, keepdims=True)) / np.sqrt(
+        (x + both).var(1, keepdims=True) + 1e-5
+    )
+    norm = norm * given.get("\u03b31", 1) + given.get("\u03b21", 0)
+    for wanted, (_, frame, _) in zip((both, x + both, norm), book.filling.frames):
+        _, values = values_in(read_drawn(out).sheets[0], frame.place, False)
+        np.testing.assert_allclose(values, wanted, rtol=1e-10)
+    graph = attn_xl.attend(attn_xl.read_tables(out), model="encoder", feed_forward=False)["Sheet"]
+    np.testing.assert_allclose(graph["Enc1.Norm_1"].values, norm, rtol=1e-10)
+    assert "Enc.Norm" not in graph  # Enc1.gamma_1 on the sheet Steps is not that of another norm
+
+
 def test_sentences_side_by_side_have_heads_of_their_own(tmp_path: Path) -> None:
     """The same titles for each head and each sentence."""
     made, rng, wanted = openpyxl.Workbook(), np.random.default_rng(3), []
@@ -2000,6 +2032,7 @@ TITLES = {
     "| Attention = softmax(QKᵀ/√d) V | all_context_vecs | ΔE | weight × value "
     "| α·v",
     "Output_2": "Head output 2 | Output of head 2 | Context vector (word 2)",
+    "Concat": "Concat heads | Concatenated heads",
     "Input": "Input X | • Input | X ∈ R^5x3 | The input | Original embeddings | Embedding vectors "
     "| Token representations | Xᵀ",
     "Sum": "X + Z | Input + self-attention output | Residual connection values | E + ΔE",

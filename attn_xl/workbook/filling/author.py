@@ -81,6 +81,8 @@ class FilledBook:
         ]
         widths = [max((len(row[n]) for row in rows), default=0) for n in range(3)]
         notes = ["Its links to other workbooks were kept; nothing was read there."] * self.linked
+        if self.filling.unread:
+            notes.append(f"{listed(self.filling.unread, 6)}: these numbers are not read.")
         for sheet, values in self.filling.values.items():
             open_ = [address(*cell) for cell, value in sorted(values.items()) if value is None]
             if open_:

@@ -66,6 +66,7 @@ class Filling:
         frames: for each frame its sentence, and how many of its cells were filled.
         differs: where the author's own numbers are not those of the paper, in words.
         closed: cells that cannot be written to, in words.
+        unread: the cells of typed numbers that are no part of the model.
         left: what was recognized but not assigned, in words.
         values: what the author's formulas give now that read filled cells, by the name of their sheet.
         sentences: the sentences.
@@ -76,6 +77,7 @@ class Filling:
     frames: list[tuple[Group, Frame, int]] = field(default_factory=list)
     differs: list[str] = field(default_factory=list)
     closed: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
     values: dict[str, StoredValues] = field(default_factory=dict)
     sentences: list[Sentence] = field(default_factory=list)
@@ -96,9 +98,9 @@ def fill(drawn: DrawnBook, made: Assigned, anew: bool = False) -> Filling:
     Raises:
         InputError: if there is no room for the labels of a tag.
     """
-    filling = Filling(left=made.left)
+    filling = Filling(left=made.left, unread=made.unread)
     name = unique(STEPS, {sheet.casefold() for sheet in drawn.book.grids})
-    behind = StepsSheet((anew and drawn.behind) or name)
+    behind = StepsSheet((anew and drawn.behind) or name, len(made.groups) > 1)
     hers = _functions(drawn, made)
     for number, (group, graph) in enumerate(zip(made.groups, made.graphs)):
         others = [frame.place for one in made.groups for frame in (*one.given, *one.frames)]
@@ -206,9 +208,11 @@ def _check_lost(made: Assigned, filling: Filling) -> None:
 
 
 class StepsSheet:
-    """The sheet for the matrices that an author's sheets do not show, one below the other."""
+    """The sheet for the matrices that an author's sheets do not show, one below the other; of several
+    sentences, each with its name."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, several: bool) -> None:
+        self._several = several
         self.name, self.cells = name, {1: FilledRow({1: Filled(STEPS_NOTE)})}
         self._next = 3
 
@@ -220,7 +224,8 @@ class StepsSheet:
 
     def label(self, sentence: str, node: Matrix, place: Place) -> None:
         title = f"{node.name} = {node.words}" if node.words else node.name
-        self.cells[place.row - 2] = FilledRow({1: Filled(f"{sentence}: {title}")})
+        of = f"{sentence}: " * self._several
+        self.cells[place.row - 2] = FilledRow({1: Filled(f"{of}{title}")})
         if node.shape != (1, 1):
             self.cells[place.row - 1] = FilledRow(
                 dict(enumerate(map(Filled, node.columns), place.column))

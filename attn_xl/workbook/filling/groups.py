@@ -89,6 +89,8 @@ ACTIVATIONS = {
     "geglu": "geglu",
 }  # fmt: skip
 """The names of activation functions, and the setting for each."""
+OF_LAYER = steps.SKIP.symbol, steps.NORM.symbol
+"""Steps after an attention that need no network."""
 OF_NETWORK = steps.HIDDEN.symbol, steps.ACTIVATED.symbol, steps.FEED_FORWARD.symbol
 """Steps of a feed-forward network."""
 A = steps.GIVEN_ATTENTION.symbol
@@ -114,6 +116,7 @@ class Assigned:
         groups: the sentences.
         graphs: the matrices of each.
         left: what was recognized but not assigned, in words, with its cells.
+        unread: the cells of typed numbers that are no part of the model.
         missing: the steps that titles name and the model does not compute.
         implied: the settings that the titles imply.
         labels: the tags for words, dimensions and formulas, with the number of their sentence.
@@ -124,6 +127,7 @@ class Assigned:
     groups: list[Group] = field(default_factory=list)
     graphs: list[Graph] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
     missing: set[str] = field(default_factory=set)
     implied: dict[str, Any] = field(default_factory=dict)
     labels: list[tuple[Title, int]] = field(default_factory=list)
@@ -226,8 +230,14 @@ def assigned(
     for step in made.missing & IMPLIES.keys():
         if step != steps.COSINE.symbol or shown.isdisjoint((steps.SOFTMAX.symbol, steps.OUTPUT.symbol)):
             made.implied |= IMPLIES[step]
-    made.implied |= _heads_named(titles, made.groups) | _left_out(titles, made.graphs)
-    if "model" not in made.implied:
+    made.implied |= _heads_named(titles, made.groups)
+    if any(re.match(rf"({'|'.join(OF_LAYER)})(_1)?$", step) for step in made.missing):
+        layer = {**made.implied, "model": "encoder", "feed_forward": False}
+        with suppress(InputError):  # it needs W_O
+            made.graphs = [_computed(drawn, group, compute, layer) for group in made.groups]
+            made.implied = layer
+    made.implied |= _left_out(titles, made.graphs)
+    if made.implied.get("model") != "similarity":
         made.implied |= _functions(titles, made.graphs) | _norm_first(made.groups)
     if made.implied:  # a step's name is enough
         made.left, made.done = [], set()
@@ -242,6 +252,7 @@ def assigned(
     _assign(made, pages, told, copies=False)
     _by_rhythm(made, pages)
     made.left += [*_asked(made, pages, called), *_beyond(made, pages, called)]
+    made.unread = [*_unread(made, pages, looked_in)]
     for n, group in enumerate(made.groups):
         if exponentials := plain_exponentials(group):
             made.graphs[n] = _computed(drawn, group, compute, {**made.implied, **exponentials})
@@ -439,6 +450,17 @@ def _for_an_input(drawn: DrawnBook, pages: Mapping[str, Page], titles: Sequence[
     for title in (title for title in titles if title.step == steps.INPUT.symbol):
         return f"{title.where}: {title.text!r} has no numbers. Type them below or beside it."
     return "Write Input above the numbers of the words, one word per row or per column."
+
+
+def _unread(made: Assigned, pages: Mapping[str, Page], looked_in: Sequence[Frame]) -> Iterator[str]:
+    """The cells of typed numbers that are neither the input nor weights nor steps."""
+    read = [frame.place for group in made.groups for frame in (*group.given, *group.frames)]
+    read += [frame.place for frame in looked_in]
+    for name, page in pages.items():
+        for place in (Place(name, *block) for block in page.blocks):
+            typed = page.sheet.formulas.keys().isdisjoint(place.cells())
+            if place.rows * place.columns > 1 and typed and not _meets_one(place, read):
+                yield place.where
 
 
 def _unnamed(
@@ -1177,7 +1199,7 @@ def _words(pages: Mapping[str, Page], groups: Sequence[Group]) -> set[tuple[str,
 
 JOINED = {
     steps.OUTPUT.symbol: (
-        steps.CONCAT.symbol, steps.ATTENTION.symbol, steps.WEIGHTED_VALUES.symbol
+        steps.ATTENTION.symbol, steps.CONCAT.symbol, steps.WEIGHTED_VALUES.symbol
     ),
     steps.CONCAT.symbol: (steps.OUTPUT.symbol,),
     steps.SOFTMAX.symbol: (steps.ATTENTION.symbol,),
