@@ -1469,6 +1469,8 @@ def test_weights_tell_the_model_and_titles_need_no_layer(
     assert steps == frames
     for sheet in openpyxl.load_workbook(out).worksheets[1:]:  # her weights are not copied there
         assert not {str(cell.value).rpartition(": ")[2] for cell in sheet["A"]} & given.keys()
+    again = fill_file(out, {})  # the encoder's output, which it computes, is none to look at
+    assert (again.content, again.attention) == (out.read_bytes(), [])
     for frame in found:
         _, values = values_in(read_drawn(out).sheets[0], frame.place, False)
         np.testing.assert_allclose(values, graph[frame.step].values, rtol=1e-12, atol=1e-15)

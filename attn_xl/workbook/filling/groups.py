@@ -174,7 +174,7 @@ def assigned(
         untitled += untitled_tables(sheet, page, own, found, file)
     headings = (one for page in pages.values() for one in headings_on(page.sheet.name, page.where))
     crosses = any(one[-1] == "Cross" for one in headings)
-    given = _with_memory(given, crosses)
+    given = _with_memory(drawn, given, crosses)
     inputs = [(frame, table) for frame, table in given.values() if frame.step == steps.INPUT.symbol]
     weighted = any(frame.step.startswith("W_") for frame, _ in given.values())
     typed, projected = set[Title](), list[Group]()
@@ -308,11 +308,17 @@ def _as_given(
 
 
 def _with_memory(
-    given: Mapping[Title, tuple[Frame, Table]], crosses: bool
+    drawn: DrawnBook, given: Mapping[Title, tuple[Frame, Table]], crosses: bool
 ) -> dict[Title, tuple[Frame, Table]]:
-    """The given tables; of two inputs, one titled as an encoder's output is what the other looks at, or
-    as a source, if a heading says that one looks at the other."""
+    """The given tables; of two inputs, one titled as an encoder's output is what the other looks at,
+    unless formulas compute it from that, or as a source, if a heading says that one looks at the
+    other."""
     inputs = [title for title, (frame, _) in given.items() if frame.step == steps.INPUT.symbol]
+    places = {title: given[title][0].place for title in inputs}
+    for title in filter(lambda one: of_encoder(one.text), inputs):
+        read = drawn.references.sources(places[title]) if drawn.references else ()
+        if any(one.overlaps(place) for one in read for place in places.values()):
+            given = {t: one for t, one in given.items() if t != title}
     encoded = [one for one in inputs if of_encoder(one.text)]
     encoded = encoded or [one for one in inputs if crosses and _SOURCE.search(one.text)]
     found = {t for t, (frame, _) in given.items() if frame.step in MEMORIES}
