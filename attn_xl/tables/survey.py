@@ -279,7 +279,10 @@ def survey_book(
             )  # fmt: skip
             _note_hidden(one, book, original)
             if book.grids[original][:1] and STEPS_NOTE in map(str, book.grids[original][0]):
-                one.found = [replace(f, use="") if f.use == "sentence" else f for f in one.found]
+                one.found = [  # with words in rows, whatever the author's sheets have
+                    replace(f, use="" if f.use == "sentence" else f.use, certain=True)
+                    for f in one.found
+                ]
                 one.trouble = None
             survey.sheets.append(one)
     if said.roles is not None:

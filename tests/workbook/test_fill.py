@@ -1119,6 +1119,7 @@ def test_tags_decide_and_none_is_left(tmp_path: Path) -> None:
     ("tag", "why"),
     [
         ("{{ Softmx }}", r"cell C20: \{\{ Softmx \}\} names no step. Did you mean 'Softmax'"),
+        ("{{ Norm }}", r"C20: \{\{ Norm \}\} has no matrix here. The model has Input, "),
         ("{{ Forget }}", r"C20: \{\{ Forget \}\} has no matrix here. The model has Input, "),
         ("{{ Scores | sideways }}", r"has the option 'sideways'; give one of head N, words across"),
         ("{{ words }}", r"needs 5 cells, but C22 is filled"),
@@ -1410,6 +1411,22 @@ def test_frames_of_models_without_attention(
     for _, frame, _ in book.filling.frames:
         _, values = values_in(read_drawn(out).sheets[0], frame.place, frame.turned)
         np.testing.assert_allclose(values, graph[frame.step].values, rtol=1e-12)
+
+
+def test_the_sheet_of_steps_has_words_in_rows_beside_words_in_columns(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active, across=True)
+    for n, (title, table) in enumerate({"Input": X, "W_x": X[:3, :2], "W_h": X[:2, :2]}.items()):
+        labels = (PETS, ("d1", "d2", "d3")) if title == "Input" else ("abc"[: len(table)], "hi")
+        sheet.block(2, 2 + 9 * n, title, *labels, table)
+    sheet.block(12, 2, "Hidden states", PETS, "hi")
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    tables = attn_xl.read_tables(out)
+    assert tables.weights["h_0"].shape == (1, 2)
+    ((_, frame, _),) = book.filling.frames
+    _, values = values_in(read_drawn(out).sheets[0], frame.place, frame.turned)
+    graph = attn_xl.attend(tables, model="rnn")["Sheet"]
+    np.testing.assert_allclose(values, graph["Hidden"].values, rtol=1e-12)
 
 
 @alike

@@ -89,7 +89,7 @@ ACTIVATIONS = {
     "geglu": "geglu",
 }  # fmt: skip
 """The names of activation functions, and the setting for each."""
-OF_LAYER = steps.SKIP.symbol, steps.NORM.symbol
+_OF_LAYER = re.compile(rf"({steps.SKIP.symbol}|{steps.NORM.symbol})(_1)?$")
 """Steps after an attention that need no network."""
 OF_NETWORK = steps.HIDDEN.symbol, steps.ACTIVATED.symbol, steps.FEED_FORWARD.symbol
 """Steps of a feed-forward network."""
@@ -118,6 +118,7 @@ class Assigned:
         left: what was recognized but not assigned, in words, with its cells.
         unread: the cells of typed numbers that are no part of the model.
         missing: the steps that titles name and the model does not compute.
+        unplaced: the error for a tag of such a step, unless the step tells what the model has.
         implied: the settings that the titles imply.
         labels: the tags for words, dimensions and formulas, with the number of their sentence.
         score: the evidence for the surest frame of scores or attention weights.
@@ -129,6 +130,7 @@ class Assigned:
     left: list[str] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
     missing: set[str] = field(default_factory=set)
+    unplaced: InputError | None = None
     implied: dict[str, Any] = field(default_factory=dict)
     labels: list[tuple[Title, int]] = field(default_factory=list)
     score: float = 0.0
@@ -231,7 +233,7 @@ def assigned(
         if step != steps.COSINE.symbol or shown.isdisjoint((steps.SOFTMAX.symbol, steps.OUTPUT.symbol)):
             made.implied |= IMPLIES[step]
     made.implied |= _heads_named(titles, made.groups)
-    if any(re.match(rf"({'|'.join(OF_LAYER)})(_1)?$", step) for step in made.missing):
+    if any(map(_OF_LAYER.match, made.missing)):
         layer = {**made.implied, "model": "encoder", "feed_forward": False}
         with suppress(InputError):  # it needs W_O
             made.graphs = [_computed(drawn, group, compute, layer) for group in made.groups]
@@ -245,6 +247,8 @@ def assigned(
             group.frames = [*group.known]
         made.graphs = [_computed(drawn, group, compute, made.implied) for group in made.groups]
         _assign(made, pages, titles)
+    elif made.unplaced:
+        raise made.unplaced
     texts = [
         title for _, title in _unnamed(made, pages, called) if step_called(title.text, called) is None
     ]
@@ -1019,10 +1023,12 @@ def _assign(
         if len(made.groups) > 1 and _shows(made.groups[n], title.step):
             n = next((m for m, one in enumerate(made.groups) if not _shows(one, title.step)), n)
         group, graph = made.groups[n], made.graphs[n]
-        if title.text.startswith("{{") and (made.implied or title.step not in IMPLIES):
-            raise InputError(
+        if title.text.startswith("{{"):
+            made.unplaced = InputError(
                 f"{title.where}: {title.text} has no matrix here. The model has {', '.join(graph)}."
             )
+            if made.implied or not (title.step in IMPLIES or _OF_LAYER.match(title.step)):
+                raise made.unplaced
         made.missing |= {title.step} - graph.keys()
         known = {frame.step for frame in group.frames} | group.weights.keys()
         known |= {steps.INPUT.symbol, steps.KEY_WIDTH.symbol}
