@@ -446,7 +446,8 @@ def is_label(cells: Page, title: Title, row: int, column: int, rows: int, column
         if (columns if over else rows) > 1:
             return True
         around = product(range(row - 4, row + 1), range(column - 3, column + columns + 2))
-        if left and above and any(_is_short_for(cells, title, cell) for cell in around):
+        of_row = bool(left and above) or title.step in ("gamma", "beta")
+        if of_row and any(_is_short_for(cells, title, cell) for cell in around):
             return True
         sentence = bool(left) and title.step == "Input"  # its name, where a title stands further left
         aside = -1 if beside else -aside - 1
@@ -496,10 +497,12 @@ def tables_given(
     titles = [t for t in titles if t.place is not None or not cells.heads_sum(t.row, t.column)]
     blocks = [part for block in cells.blocks for part in _by_titles(block, titles)]
     for title in titles:
+        if title.place is None and any(is_label(cells, title, *block) for block in blocks):
+            continue
         left = title.place is None and ends(cells, title, (*blocks, *cells.blanks, *cells.labelled))
         for block in blocks:
             away = distance(title, *block) if title.place is None else _at(title.place, block)
-            if away is None or (title.place is None and is_label(cells, title, *block)):
+            if away is None:
                 continue
             if left and not may_end(title, *block):
                 continue

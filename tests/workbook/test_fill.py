@@ -831,11 +831,16 @@ def test_a_layer_needs_no_network_and_what_is_not_read_is_said(typed: bool, tmp_
     sheet = AuthorSheet(made.active, labels=False)
     for n, (name, table) in enumerate(given.items()):
         sheet.block(2, 9 + 7 * n, name, "abcd"[: len(table)], "abcd"[: table.shape[1]], table)
+    if typed:  # what labels a row is no title of the next one
+        made.active["BM4"] = "\u03b3"
+        for column in ("BN", "BO", "BP", "BQ"):
+            made.active[f"{column}3"], made.active[f"{column}8"] = column, 2.5
     for n, title in enumerate(("MultiHead", "Residual", "Add & Norm")):
         sheet.block(12 + 10 * n, 2, title, PETS, "abcd")
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
-    assert (book.attention, book.filling.unread) == ([], ["Sheet!BG4:BJ4"])
-    assert book.report()[0] == "Sheet!BG4:BJ4: these numbers are not read."
+    unread = ["Sheet!BG4:BJ4", "Sheet!BN8:BQ8"][: 1 + typed]
+    assert (book.attention, book.filling.unread) == ([], unread)
+    assert book.report()[0] == f"{', '.join(unread)}: these numbers are not read."
     q, k, v = ([x @ given[f"W_{kind}_{n}"] for n in (1, 2)] for kind in "QKV")
     heads = [naive_attention(*own)[1] for own in zip(q, k, v)]
     both = np.hstack(heads) @ given["W_O"]

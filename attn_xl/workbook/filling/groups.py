@@ -1402,6 +1402,8 @@ def _places(
                     continue
                 if title.place is None and is_beyond(page, one.place, title):
                     continue
+                if node.role == "weight" and "numbers" in one.signs:
+                    continue  # not its own: the model was computed without them
                 bare = draws and not one.signs and min(one.place.rows, one.place.columns) > 1
                 natural = not bare and _is_natural(one, title, made.groups[n])
                 if one.score >= ENOUGH or (natural and not rank and one.score >= 0):
