@@ -498,9 +498,12 @@ def _is_step(one: Factor) -> bool:
 
 
 def _misnamed(one: AttentionFound) -> bool:
-    """Whether titles say the contrary: that its words are weights, and its weights the input."""
-    words = any(weight_label(text) for text, _ in one.words.found.names[:1])
-    return words and any(weights.found.input_title for weights, _ in one.weights.values())
+    """Whether titles say the contrary: that its words or some weights are others, and some weights the
+    input."""
+    given = [("", one.words), *((name, weights) for name, (weights, _) in one.weights.items())]
+    titles = [(name, text) for name, factor in given for text, _ in factor.found.names[:1]]
+    others = any((own := weight_label(text)) and not name.startswith(own) for name, text in titles)
+    return others and any(factor.found.input_title for name, factor in given if name)
 
 
 def _chance(one: AttentionFound) -> tuple[bool, int, int]:

@@ -643,16 +643,21 @@ def _listed(
     """Whether labels stand left of, or above, the columns or rows of a list of steps, of which a title
     heads a place of a single line."""
     down, across = step
-    rows = (place.row - 1, place.row) if down else (place.row - 1,)
-    if title is None or title.row not in rows or title.last_column != place.column - down:
+    row = place.row if down else place.row - 1
+    if title is None or title.row != row or title.last_column != place.column - down:
         return False
     if cells.texts(*box(shifted(place, down, across))):
         return False  # the labels of another place
+
+    def of_a_word(line: Place) -> bool:
+        return not {*labels}.isdisjoint(cells.labels(line.row - across, line.column - down, 1, 1))
+
+    sums = of_a_word(shifted(place, -down, -across))  # what is beside it
     for away in range(2, LONGEST + 1):
         line = shifted(place, -away * down, -away * across)
         if line.row < 1 or line.column < 1:
             return False
-        if cells.framed(*box(line)) > cells.framed(*box(place)):
+        if cells.framed(*box(line)) > cells.framed(*box(place)) or (of_a_word(line) and not sums):
             return False  # another frame is between
         if cells.texts(*box(line)):
             return cells.labels(*box(line)) == tuple(labels)
@@ -850,9 +855,9 @@ def evidence(
     if rows == 1 < columns and not above and _listed(cells, form.columns, place, title, (1, 0)):
         above = form.columns
     own_title = (title.row, title.column) if title is not None else None
-    if own_title == (row - up, column):
+    if own_title == (row - up, column) or (columns == 1 and _names(cells, title, row - up, column)):
         above = ()
-    if own_title == (row, column - aside):
+    if own_title == (row, column - aside) or (rows == 1 and _names(cells, title, row, column - aside)):
         left = ()
     top, bottom = (row - 1, column, 1, columns), (row + rows, column, 1, columns)
     before, after = (row, column - 1, rows, 1), (row, column + columns, rows, 1)
@@ -916,6 +921,13 @@ def evidence(
     return score, agrees, tuple(dict.fromkeys(signs))
 
 
+def _names(cells: Page, title: Title | None, row: int, column: int) -> bool:
+    """Whether a cell holds another title of the same step, beside what is another's matrix."""
+    if title is None or title.place is not None:
+        return False
+    return _step_at(cells.sheet, (row, column)) == title.step
+
+
 def is_beyond(cells: Page, place: Place, title: Title) -> bool:
     """Whether a place goes on where a frame ends, or its labels do: its first cells have some; or is a
     single row or column of a frame, whose others no text heads."""
@@ -948,8 +960,9 @@ def cost(title: Title, place: Place) -> float:
     """How far a title is from the input of a sentence, below or beside which its titles stand."""
     if title.sheet != place.sheet:
         return ELSEWHERE
-    # Rather right of it than left, where another sentence's may end.
-    across = max(2 * (place.column - 1 - title.column), title.column - place.last_column, 0)
+    # Rather right of it than left, where another sentence's may end, which ends there if in its rows.
+    left = 10 if place.row - FURTHEST <= title.row <= place.last_row else 2
+    across = max(left * (place.column - 1 - title.column), title.column - place.last_column, 0)
     down = max(title.row - place.last_row, 0)
     up = max(place.row - FURTHEST - title.row, 0)
     return across + down + 100 * up

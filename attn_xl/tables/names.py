@@ -138,7 +138,7 @@ def is_matrix_name(text: str) -> bool:
 
 def names_input(text: str) -> bool:
     """Whether a title names the input of attention."""
-    return bool(_INPUT.fullmatch(_bare(undecorated(text)).removesuffix(" x")))
+    return bool(_INPUT.fullmatch(_bare(undecorated(unnumbered(text))).removesuffix(" x")))
 
 
 def _bare(text: str) -> str:
@@ -295,7 +295,7 @@ _FROM_THE_LEFT = re.compile(
     re.IGNORECASE,
 )
 _HEAD = re.compile(
-    r"[\s,(_|]*(?:head|word|token)\s*[_#]?(\d+)\)?$|\^\((\d+)\)$|(?<!\b[bBwW])_(\d+)$|(?<!^[a-z])\s?(?<!\b[bBwW])(?<![\d.√])(\d{1,2})$"
+    r"[\s,(_|]*(?:head|word|token)\s*[_#]?(\d+)\)?$|\^\((\d+)\)$|(?<!\b[bBwW])_(\d+)$|(?<!^[a-z])\s?#?(?<!\b[bBwW])(?<![\d.√])(\d{1,2})$"
 )
 _SPOKEN_HEAD = re.compile(r"head", re.IGNORECASE)
 _DECORATED = re.compile(
@@ -314,6 +314,13 @@ _COUNT = re.compile(
     re.IGNORECASE,
 )
 """The number of a step before its name: `2. Scores`, `Step 2: Scores`, `(2) Scores`, `b) Scores`."""
+_SENTENCE = r"(?:sentence|context|text|example|phrase)\s*[#(]?(\d{1,2}|[A-Z])\b\)?"
+_OF_SENTENCE = re.compile(
+    rf"^{_SENTENCE}\s*[:.,–—|-]*\s+(?=\S)"
+    rf"|(?<=\S)(?:\s*[,:;|(–—-]\s*|\s+(?:of|for|in)\s+(?:the\s+)?|\s+(?=sentence)){_SENTENCE}\)*$",
+    re.IGNORECASE,
+)
+"""What tells the sentence of a step: `Scores, sentence 2`, `Scores (context B)`, `Text 2: Scores`."""
 _HEAD_FIRST = re.compile(r"^head\s*(\d+)\s*[.:,–-]?\s+(?=\S)(.*)", re.IGNORECASE)
 _MINUS = re.compile(r"\s[–—−-]\s")
 _EXPLAINED = re.compile(r":\s|\n|\s[–—-]\s")
@@ -351,6 +358,17 @@ def _marked(text: str) -> str:
     return _UNSIGNED.sub("*", _TRANSPOSED.sub("^t", plain))
 
 
+def sentence_of(text: str) -> str:
+    """The number or the letter of the sentence whose step a title names, or ""."""
+    found = _OF_SENTENCE.search(text)
+    return (found[1] or found[2]).upper() if found else ""
+
+
+def unnumbered(text: str) -> str:
+    """A title without what tells its sentence: `Embeddings` for `Embeddings 2`."""
+    return re.sub(r"(?<=\w\w)\s+#?\d{1,2}$", "", _OF_SENTENCE.sub("", text.strip())) or text
+
+
 @lru_cache(maxsize=20_000)
 def step_named(text: str) -> tuple[str, bool] | None:
     """The step that a title names, and whether it names its transpose; None if it names none.
@@ -361,6 +379,7 @@ def step_named(text: str) -> tuple[str, bool] | None:
     """
     if len(text) > 200:
         return None
+    text = _OF_SENTENCE.sub("", text.strip()) or text
     if product := _GOES_ON.fullmatch(_COUNT.sub("", text.strip(": "))):
         found = step_named(product[1])
         if found and found[0] != "Input":

@@ -13,7 +13,7 @@ from attn_xl.records import record
 from attn_xl.spreadsheets.addresses import Place
 
 from .labels import Table, looked_up
-from .names import names_input, names_memory, names_step
+from .names import names_input, names_memory, names_step, unnumbered
 
 WordsIn = Literal["rows", "columns"]
 
@@ -207,7 +207,8 @@ def pick(found: Sequence[Found], weights: Mapping[str, Found]) -> list[Found]:
         elif not sentences:
             picked.append(replace(f, why="may be the sentence, like others on its sheet"))
         else:
-            name = f.title if len(left) > 1 and not names_input(f.title) else ""
+            own = unnumbered(f.title) != f.title.strip() or not names_input(f.title)
+            name = f.title if len(left) > 1 and own else ""
             why = ", ".join(reasons[-2:]).format(title=repr(f.input_title or f.title)) or (
                 "its title or that of the other says so"
                 if _one_looks(left)

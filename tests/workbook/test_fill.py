@@ -2997,3 +2997,81 @@ def test_without_the_engine_formulas_wait_for_a_program(
     monkeypatch.setitem(sys.modules, "ironcalc", None)
     book = fill_file(path, {})
     assert book.report()[0].startswith("Sheet!J14: computed when")
+
+
+@pytest.mark.parametrize("title", ["{0} {1}", "{0}, sentence {2}", "Text {1}: {0}", "{0} #{1}"])
+def test_titles_may_number_their_sentences(title: str, tmp_path: Path) -> None:
+    """The numbers are not those of heads; each mask is that of its sentence."""
+    made, masked = openpyxl.Workbook(), ("Scores", "Scaled", "Look-ahead mask", "Masked", "Softmax")
+    sentences = [(PETS, X), (DESK[:3], Y[:3])]
+    for n, (words, x) in enumerate(sentences):
+        for row, step in enumerate(("Input", *masked, "Output")):
+            columns, name = DIMS if row % 6 == 0 else words, title.format(step, n + 1, "AB"[n])
+            place = 1 + row * (len(words) + 3), 1 + 9 * n
+            AuthorSheet(made.active).block(*place, name, words, columns, None if row else x)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert not book.attention
+    assert len(book.filling.frames) == 2 * 6
+    outputs = [frame for _, frame, _ in book.filling.frames if frame.step == "Output"]
+    for frame, (_, x) in zip(outputs, sentences):
+        _, values = values_in(read_drawn(out).sheets[0], frame.place, False)
+        seen = [naive_attention(x[i : i + 1], x[: i + 1], x[: i + 1])[1][0] for i in range(len(x))]
+        np.testing.assert_allclose(values, seen, rtol=1e-12)
+    again, _ = filled(out)
+    assert again.content == out.read_bytes()
+    assert len(attn_xl.read_tables(out).sentences) == 2
+    names = list(attn_xl.read_tables(tmp_path / "own.xlsx").sentences)
+    assert names == [title.format("Input", *n) for n in ("1A", "2B")]
+
+
+def test_a_step_is_of_the_input_left_of_it(tmp_path: Path) -> None:
+    """Not of one that begins a few columns further; typed scores below an arrow are no input."""
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active, labels=False)
+    for n, (words, x) in enumerate(((PETS, X), (DESK, Y))):
+        for step, column in (("Input", 1), ("Scores", 7), ("Softmax", 14), ("Output", 21)):
+            scores = np.round(x @ x.T, 2) if step == "Scores" else None
+            columns = DIMS if column % 20 == 1 else words
+            top, left = sheet.block(
+                2, column + 26 * n, step, words, columns, x if column == 1 else scores
+            )
+            made.active.cell(top - 1, left, "↓" if scores is not None else None)
+            for row, word in enumerate(words if column == 1 else ()):
+                made.active.cell(top + row, left - 1, word)
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    assert all("typed where a formula belongs" in line for line in book.attention)
+    outputs = [frame for _, frame, _ in book.filling.frames if frame.step == "Output"]
+    assert [frame.place.column for frame in outputs] == [22, 48]
+
+
+def test_a_row_below_its_title_and_labels_is_not_beside_the_title(tmp_path: Path) -> None:
+    made, words = openpyxl.Workbook(), PETS
+    sheet = AuthorSheet(made.active, across=True, borders=False)
+    for row, step in ((1, "Input"), (7, "Scores"), (17, "Exponentials"), (32, "Softmax")):
+        sheet.block(row, 1, step, words, words if row > 1 else DIMS, None if row > 1 else X)
+    sheet.block(26, 1, "Sum", words, [None])
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    assert not book.attention
+    places = {frame.step: frame.place.range for _, frame, _ in book.filling.frames}
+    assert places["Softmax.Sum"] == "B28:F28"
+
+
+@thorough
+def test_titled_inputs_are_no_weights_of_a_filled_sheet(tmp_path: Path) -> None:
+    """Three sentences without attention weights might be three heads of a fourth matrix."""
+    made, dims = openpyxl.Workbook(), [f"d{n}" for n in range(6)]
+    random = np.random.default_rng(11)
+    for n, name in enumerate(("WQ", "WK", "Value weights")):
+        weights = random.integers(-2, 3, (6, 2)) / 2
+        AuthorSheet(made.active, labels=False).block(1, 1 + 4 * n, name, dims, ["a", "b"], weights)
+    for n in range(3):
+        sheet = AuthorSheet(made.create_sheet(f"Text {n}") if n else made.active)
+        words = [f"{word}{n}" for word in DESK]
+        for row, step in enumerate(("Embeddings", "K", "V", "Scores", "Scaled", "Exp", "Row sum")):
+            columns = [dims, ["a", "b"], ["a", "b"], *[words] * 3, [None]][row]
+            given = random.integers(-3, 4, (5, 6)) / 2 if row == 0 else None
+            sheet.block(12 + 8 * row, 1, step, words, columns, given)
+    _, out = filled(saved(made, tmp_path / "own.xlsx"))
+    tables = attn_xl.read_tables(out)
+    assert list(tables.sentences) == ["Sheet", "Text 1", "Text 2"]
+    assert list(tables.weights) == ["W_Q", "W_K", "W_V"]

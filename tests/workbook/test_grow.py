@@ -658,3 +658,21 @@ def test_sums_beside_and_below_a_frame_are_there_for_new_words_too(tmp_path: Pat
     path.write_bytes(fill_file(path, {}, tables=tables).content)
     new = openpyxl.load_workbook(path).active
     assert [cell.value for cell in new["H"] if cell.value] == ["=SUM(C16:D16)", "=SUM(C17:D17)"]
+
+
+def test_a_template_may_number_its_sentences(tmp_path: Path) -> None:
+    """A third one is put below the last, whose frames have no labels; all masks are computed."""
+    made = openpyxl.Workbook()
+    for n in (1, 2):
+        sheet = AuthorSheet(made.active if n == 1 else made.create_sheet("More"), labels=False)
+        for row, step in enumerate(("Input", "Scores", "Mask", "Masked", "Softmax", "Output")):
+            columns = DIMS if row % 5 == 0 else WORDS[:4]
+            given = numbers(WORDS[:4], seed=n) if row == 0 else None
+            sheet.block(1 + 7 * row, 1, f"{step} {n}", WORDS[:4], columns, given)
+    path = saved(made, tmp_path / "own.xlsx")
+    three = {f"s{n}": sentence(WORDS[n : n + 2 + n], 3, n) for n in range(3)}
+    book = fill_file(path, {}, tables=Tables(Path("new.xlsx"), three, {}))
+    (out := tmp_path / "out.xlsx").write_bytes(book.content)
+    verify(out)
+    assert not book.attention
+    assert [frame.step for _, frame, _ in book.filling.frames].count("Mask") == 3

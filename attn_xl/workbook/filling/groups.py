@@ -57,7 +57,15 @@ from attn_xl.tables.frames import (
 )
 from attn_xl.tables.headings import OF_HEADS, headings_of, headings_on, path_at
 from attn_xl.tables.labels import Table, looked_up
-from attn_xl.tables.names import ACROSS, SPELLINGS, of_encoder, of_table, spoken_of, step_told
+from attn_xl.tables.names import (
+    ACROSS,
+    SPELLINGS,
+    of_encoder,
+    of_table,
+    sentence_of,
+    spoken_of,
+    step_told,
+)
 from attn_xl.tables.own_names import (
     DIMENSIONS,
     FORMULA,
@@ -188,6 +196,7 @@ def assigned(
     if not (inputs or projected):
         raise InputError(f"{file}: has no input to start from. {_for_an_input(drawn, pages, titles)}")
     weights = {t: one for t, one in given.items() if one[0].step != steps.INPUT.symbol}
+    titles, weights = _of_sentences(titles, weights, inputs)
     titles, weights = _of_layers(titles, weights, pages)
     titles, weights = _of_heads(titles, weights, inputs)
     made = Assigned()
@@ -833,6 +842,31 @@ def _renamed(
     }
 
 
+def _counted(text: str) -> str:
+    """The number of a sentence in a title or in what names a frame: `2` of `Scores 2`, `B` of `Scores,
+    sentence B`; none of a head."""
+    of_head = re.search(r"(?<!-)\bhead", text, re.IGNORECASE)
+    number = None if of_head else re.search(r"(?<![\d.])(\d{1,2})\W*$", text)
+    return sentence_of(text) or (number[1] if number else "")
+
+
+def _of_sentences(
+    titles: Sequence[Title],
+    weights: Mapping[Title, tuple[Frame, Table]],
+    inputs: Sequence[tuple[Frame, Table]],
+) -> tuple[list[Title], dict[Title, tuple[Frame, Table]]]:
+    """The titles and the masks without the numbers of their sentences: `Scores 2`, where there are
+    `Input 1` and `Input 2`, unless W_Q, W_K and W_V are numbered as heads are."""
+    numbers = {number for frame, _ in inputs if (number := _counted(frame.by))}
+    if len(numbers) < 2 or any(
+        re.fullmatch(r"W_[QKV]_\d+", frame.step) for frame, _ in weights.values()
+    ):
+        return [*titles], {**weights}
+    ends = re.compile(rf"(?<=\w\w)_({'|'.join(numbers)})$")  # W_1 is of a network
+    counted = (title for title in (*titles, *weights) if _counted(title.text))
+    return _renamed({t: replace(t, step=ends.sub("", t.step)) for t in counted}, titles, weights)
+
+
 def _of_heads(
     titles: Sequence[Title],
     weights: Mapping[Title, tuple[Frame, Table]],
@@ -894,6 +928,7 @@ def _untitled_inputs(
             (frame.place.sheet == own.place.sheet)
             and (table.shape == like.shape or table.rows == like.rows or table.columns == like.columns)
             and table.labelled == like.labelled
+            and not (all(table.labelled) and table.rows == table.columns)  # of scores
             and (frame.place.row == own.place.row or frame.place.column == own.place.column)
             for own, like in inputs
         )
@@ -924,10 +959,16 @@ def _group(
     """A sentence with the weights that stand nearest to it; `inputs` are the places of all sentences,
     `near` the titles that no other is nearer to."""
     place = frame.place
+
+    def apart(title: Title) -> tuple[bool, float]:  # rather near it than near another sentence
+        others = (cost(title, one) for one in inputs if one != place)
+        numbered = _counted(title.text) not in ("", _counted(frame.by))
+        return numbered, cost(title, place) - min(others, default=0)
+
     nearest: dict[str, Title] = {}
     for title in weights:
         step = weights[title][0].step
-        if step not in nearest or cost(title, place) < cost(nearest[step], place):
+        if step not in nearest or apart(title) < apart(nearest[step]):
             nearest[step] = title
     own = {step: weights[title] for step, title in nearest.items()}
     plain = {step: one for step, (_, one) in own.items()}
@@ -1319,9 +1360,12 @@ def _offers(
 ) -> Iterator[Offer]:
     known = [one for one in titles if any(_in_layers(graph, one.step) for graph in made.graphs)]
     elsewhere: dict[tuple[str, str, frozenset[int]], list[tuple[Title, list[Offer]]]] = {}
+    numbers = [_counted(group.input.by) for group in made.groups]
     for number, title in enumerate(titles):
         away = [group.away(title) for group in made.groups]
         order = sorted(range(len(away)), key=lambda n: away[n])
+        if (own := title.step[-1:].isalpha() and _counted(title.text)) and numbers.count(own) == 1:
+            order = [numbers.index(own)]
         near = [n for n in order if away[n] < ELSEWHERE]
         places = _places(made, pages, title, number, near or order, taken)
         offers = [offer for offer in places if not _is_of_another(offer, titles)]

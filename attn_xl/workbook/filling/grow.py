@@ -246,17 +246,20 @@ def _with_one_more(drawn: DrawnBook, made: Assigned, called: Mapping[str, str]) 
     others = [frame.place for n in range(len(made.groups) - 1) for frame in _frames(made, n)]
     others += [frame.place for frame in apart if frame.place.sheet == sheet.name]
     above_it = max((one.last_row for one in others if one.last_row < place.row), default=0)
-    titles = [tag.row for tag, n in made.labels if n == len(made.groups) - 1]
-    titles += [
-        title.row
+    tags = [tag for tag, n in made.labels if n == len(made.groups) - 1]
+    titles = [
+        title
         for title in titles_of(sheet, called)
         if any(distance(title, *box(frame.place)) is not None for frame in frames)
         and title.row >= place.row - FURTHEST
         and title.row > above_it
     ]
-    labels = [labels_of(page, frame.place) for frame in frames]
-    top = min([*titles, *(f.place.row - above for f, (_, (_, above)) in zip(frames, labels))])
-    left = min(f.place.column - aside for f, ((_, aside), _) in zip(frames, labels))
+    nearest = [one for one in titles if last.away(one) == min(g.away(one) for g in made.groups)]
+    beside = [[away if texts else 0 for texts, away in labels_of(page, f.place)] for f in frames]
+    rows = [frame.place.row - away for frame, (_, away) in zip(frames, beside)]
+    columns = [frame.place.column - away for frame, (away, _) in zip(frames, beside)]
+    top = min([*rows, *(title.row for title in (*tags, *titles))])
+    left = min([*columns, *(title.column for title in nearest)])
     bottom = max(frame.place.last_row for frame in frames)
     right = max(frame.place.last_column for frame in frames)
     if before and before[-1].row == place.row:
@@ -264,9 +267,9 @@ def _with_one_more(drawn: DrawnBook, made: Assigned, called: Mapping[str, str]) 
         area = top, left, len(sheet.looks.styles) - 1, left + step[1] - 1
     else:
         step = max(place.row - before[-1].row, bottom - top + 2) if before else bottom - top + 3, 0
-        beside = any(one.last_row >= top and one.row <= bottom for one in others)
-        columns = (left, right) if beside else (1, sheet.looks.styles.shape[1] - 1)
-        area = top, columns[0], top + step[0] - 1, columns[1]
+        shared = any(one.last_row >= top and one.row <= bottom for one in others)
+        first, end = (left, right) if shared else (1, sheet.looks.styles.shape[1] - 1)
+        area = top, first, top + step[0] - 1, end
     return repeated(drawn, sheet, area, step)
 
 
@@ -316,7 +319,7 @@ def _hold_places(drawn: DrawnBook, called: Mapping[str, str], tables: Tables) ->
 
 
 def _is_mask(step: str) -> bool:
-    return step.rpartition(".")[2] == steps.MASK.symbol
+    return bool(re.fullmatch(rf"(?:.*\.)?{steps.MASK.symbol}(?:_\d+)?", step))
 
 
 def _in_labels(cells: Page, title: Title) -> bool:
