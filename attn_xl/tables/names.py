@@ -26,6 +26,10 @@ _OF_NORM = re.compile(
     r"(?:scale|shift|gain)?(?:(?:layer)?norm(?:alization)?)?([1-9]?)(?:scale|shift|gain)?"
     r"(?:(gamma|γ)|beta|β)(?:(?:of)?(?:the)?(?:layer)?norm)?([1-9]?)"
 )
+_OF_VOCABULARY = re.compile(
+    r"vocab(?:ulary)?(?:embeddings?|vectors|weights|matrix)*|(?:unembeddings?|lmhead)(?:weights|matrix)?"
+    r"|embeddings?ofthevocabulary"
+)
 _SPOKEN = re.compile(
     r"(?:the )?(?:(?P<what>query|queries|key|keys|value|values|output|[qkvo])s? ?"
     r"(?P<kind>weights?|weight matrix|projection|projection matrix|projection weights|bias|biases)"
@@ -117,6 +121,8 @@ def _weight_label(text: str) -> str | None:
     # Unicode has no subscript q; authors use a subscript phi.
     plain = unicodedata.normalize("NFKC", text).casefold().replace("φ", "q").replace("ϕ", "q")
     letters = re.sub(r"[\s_^{}()\[\]\\:=.,-]+", "", plain)
+    if _OF_VOCABULARY.fullmatch(letters):
+        return "Vocabulary"
     if norm := _OF_NORM.fullmatch(letters):
         number = norm[1] or norm[3]
         return ("gamma" if norm[2] else "beta") + (f"_{number}" if number else "")
@@ -210,8 +216,10 @@ OF_LAYERS = {
     "MaxPool": "maxpooling maxpooled",
     "New": "candidatestate candidatehiddenstate newstate candidateactivation",
     "Probabilities": "outputprobabilities nextwordprobabilities nexttokenprobabilities "
-    "wordprobabilities tokenprobabilities vocabularyprobabilities",
-    "Magnitude": "length lengths norms vectorlength vectorlengths magnitudes ‖x‖ |x|",
+    "wordprobabilities tokenprobabilities vocabularyprobabilities p(nextword) p(nexttoken)",
+    "Angle": "angles",
+    "Magnitude": "length lengths norms vectorlength vectorlengths magnitudes ‖x‖ |x| ||x|| norm||x|| "
+    "norm|x| norm‖x‖ l2norm l2norms euclideannorm vectornorm vectornorms",
 }
 """Those of the steps of a layer, of a recurrent network and of similarity."""
 BY_SPELLING = {

@@ -607,8 +607,14 @@ def heads_told(names: Iterable[str]) -> tuple[int, str]:
 
 
 def heads_of(weights: Iterable[str]) -> dict[str, Any]:
-    """The setting for the number of heads that the names of weights tell; {} if they tell none."""
-    heads, missing = heads_told(weights)
+    """The setting for the number of heads that the names of weights tell, of each layer the same; {} if
+    they tell none."""
+    layers: dict[str, list[str]] = {}
+    for name in weights:
+        layer, _, own = name.rpartition(".")
+        layers.setdefault(layer, []).append(own)
+    told = {heads_told(names) for names in layers.values()} - {(0, "")}
+    heads, missing = next(iter(told)) if len(told) == 1 else (0, "")
     return {"heads": heads} if heads and not missing else {}
 
 

@@ -3075,3 +3075,65 @@ def test_titled_inputs_are_no_weights_of_a_filled_sheet(tmp_path: Path) -> None:
     tables = attn_xl.read_tables(out)
     assert list(tables.sentences) == ["Sheet", "Text 1", "Text 2"]
     assert list(tables.weights) == ["W_Q", "W_K", "W_V"]
+
+
+def test_layers_of_heads_with_the_norm_before_their_next_line(tmp_path: Path) -> None:
+    """`Masked` tells that later words are hidden; read_tables finds the number of heads."""
+    made, rng, words = openpyxl.Workbook(), np.random.default_rng(4), PETS[:4]
+    sheet, y = AuthorSheet(made.active), X[:4]
+    sheet.block(1, 1, "Input", words, DIMS, y)
+    for n in (0, 1):
+        top, weights = 8 + 50 * n, rng.integers(-3, 4, (2, 3, 3, 2)) / 2
+        w_o = rng.integers(-3, 4, (4, 3)) / 2
+        made.active.cell(top, 1, f"Layer {n + 1}")
+        for head in (0, 1):
+            for m, kind in enumerate("QKV"):
+                name = f"W{kind} {head + 1}"
+                sheet.block(top + 2 + 7 * head, 1 + 6 * m, name, DIMS, "ab", weights[head, m])
+        sheet.block(top + 2, 20, "WO", "abcd", DIMS, w_o)
+        sheet.block(top + 2, 27, "Norm", words, DIMS)
+        for m, title in enumerate(("Q", "Masked")):
+            for head in (1, 2):
+                columns = words if m else "ab"
+                sheet.block(top + 18 + 8 * m, 8 * head - 7, f"{title} (head {head})", words, columns)
+        sheet.block(top + 34, 1, "Add", words, DIMS)
+        x = (y - y.mean(1, keepdims=True)) / np.sqrt(y.var(1, keepdims=True) + 1e-5)
+        for head in (0, 1):
+            q, k, v = (x @ w for w in weights[head])
+            scores = np.where(np.tri(4) == 1, q @ k.T / 2**0.5, -np.inf)
+            z = np.exp(scores) / np.exp(scores).sum(1, keepdims=True) @ v
+            y = y + z @ w_o[2 * head : 2 * head + 2]
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert not book.attention
+    shown = shown_in(book, out)
+    np.testing.assert_allclose(shown["Enc2.Sum_1"], y, rtol=1e-9)
+    how = {"model": "encoder", "layers": 2, "feed_forward": False, "norm": "pre", "causal": True}
+    again = next(iter(attn_xl.attend(attn_xl.read_tables(out), **how).values()))
+    np.testing.assert_allclose(again["Enc2.Sum_1"].values, y, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["words", "vectors"])
+def test_titles_that_a_word_model_or_a_comparison_has(kind: str, tmp_path: Path) -> None:
+    """`Scores` and `Softmax` as wide as the vocabulary are of its words; no option tells the model."""
+    made, fish = openpyxl.Workbook(), ("le", "chat", "dort", "bien")
+    sheet, y = AuthorSheet(made.active), X[:3]
+    words = PETS[:3]
+    titles = {"Input": DIMS, "Norm ||x||": [None], "cos": words, "Angles": words}
+    if kind == "words":
+        titles = {"Input": DIMS, "Softmax": words, "Output": DIMS, "Scores of the words": fish,
+                  "Softmax (logits)": fish}  # fmt: skip
+        sheet.block(20, 2, "Unembedding", fish, DIMS, Y[:4])
+        for n, name in enumerate(("W_Q", "W_K", "W_V")):
+            sheet.block(30, 2 + 9 * n, name, DIMS, DIMS, np.eye(3))
+    for n, (title, columns) in enumerate(titles.items()):
+        sheet.block(2, 2 + 9 * n, title, words, columns, y if n == 0 else None)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (len(book.filling.frames), book.attention) == (len(titles) - 1, [])
+    last = shown_in(book, out)["Probabilities" if kind == "words" else "Angle"]
+    if kind == "words":
+        seen = [naive_attention(y[i : i + 1], y[: i + 1], y[: i + 1])[1][0] for i in range(3)]
+        powers = np.exp(np.array(seen) @ Y[:4].T)
+        np.testing.assert_allclose(last, powers / powers.sum(1, keepdims=True), rtol=1e-9)
+    else:
+        units = y / np.sqrt((y**2).sum(1, keepdims=True))
+        np.testing.assert_allclose(last[0, 1:], np.degrees(np.arccos(units[0] @ units[1:].T)))

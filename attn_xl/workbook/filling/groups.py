@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, permutations
 from itertools import product as every
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -86,7 +87,10 @@ IMPLIES: dict[str, dict[str, Any]] = {
     steps.MASKED.symbol: {"causal": True},
     steps.POSITIONS.symbol: {"positions": "sinusoidal"},
     steps.EMBEDDED.symbol: {"positions": "sinusoidal"},
-    steps.COSINE.symbol: {"model": "similarity"},
+    **{
+        one.symbol: {"model": "similarity"}
+        for one in (steps.COSINE, steps.COSINES, steps.MAGNITUDE, steps.ANGLE)
+    },
 }
 """The setting that a blank frame of a step implies."""
 PROJECTIONS = {
@@ -238,8 +242,9 @@ def assigned(
     else:
         made = _with_single_words(made, drawn, pages, titles, compute)
     shown = {frame.step for group in made.groups for frame in group.frames}
-    for step in made.missing & IMPLIES.keys():
-        if step != steps.COSINE.symbol or shown.isdisjoint((steps.SOFTMAX.symbol, steps.OUTPUT.symbol)):
+    for step in {_PARTED.findall(one)[0][1] for one in made.missing} & IMPLIES.keys():
+        attends = not shown.isdisjoint((steps.SOFTMAX.symbol, steps.OUTPUT.symbol))
+        if not attends or "model" not in IMPLIES[step]:
             made.implied |= IMPLIES[step]
     made.implied |= _heads_named(titles, made.groups)
     if any(map(_OF_LAYER.match, made.missing)):
@@ -249,7 +254,8 @@ def assigned(
             made.implied = layer
     made.implied |= _left_out(titles, made.graphs)
     if made.implied.get("model") != "similarity":
-        made.implied |= _functions(titles, made.graphs) | _norm_first(made.groups)
+        made.implied |= _functions(titles, made.graphs)
+        made.implied |= _norm_first(made.groups[0], made.graphs[0])
     if made.implied:  # a step's name is enough
         made.left, made.done = [], set()
         for group in made.groups:
@@ -1104,16 +1110,20 @@ def _in_reading_order(titles: Sequence[Title], graph: Graph) -> list[Title]:
     means = {t: (_in_layers(graph, t.step) or [t.step])[0] for t in titles if named[t.step] == 1}
     known = {title: order[step] for title, step in means.items() if step in order}
 
-    def falls(key: Callable[[Title], Any]) -> int:
-        return sum(known[a] > known[b] for a, b in pairwise(sorted(known, key=key)))
+    if _reads_down(known):
+        return sorted(titles, key=lambda one: (one.sheet, one.column, one.row))
+    return [*titles]
 
-    def by_row(title: Title) -> tuple[str, int, int]:
-        return title.sheet, title.row, title.column
 
-    def by_column(title: Title) -> tuple[str, int, int]:
-        return title.sheet, title.column, title.row
+def _reads_down(known: Mapping[Any, int]) -> bool:
+    """Whether what stands on a sheet in a known order follows each other column by column, rather than
+    row by row."""
 
-    return sorted(titles, key=by_column) if falls(by_column) < falls(by_row) else [*titles]
+    def falls(*sides: str) -> int:
+        read = sorted(known, key=attrgetter("sheet", *sides))
+        return sum(known[a] > known[b] for a, b in pairwise(read))
+
+    return falls("column", "row") < falls("row", "column")
 
 
 def _around_w_o(titles: Sequence[Title], made: Assigned, pages: Mapping[str, Page]) -> list[Title]:
@@ -1255,7 +1265,8 @@ JOINED = {
         steps.ATTENTION.symbol, steps.CONCAT.symbol, steps.WEIGHTED_VALUES.symbol
     ),
     steps.CONCAT.symbol: (steps.OUTPUT.symbol,),
-    steps.SOFTMAX.symbol: (steps.ATTENTION.symbol,),
+    steps.SCORES.symbol: (steps.LOGITS.symbol,),
+    steps.SOFTMAX.symbol: (steps.ATTENTION.symbol, steps.PROBABILITIES.symbol),
     "Linear": (steps.HIDDEN.symbol, steps.FEED_FORWARD.symbol, steps.LOGITS.symbol),
     f"{steps.SOFTMAX.symbol}.{steps.SUM.symbol}": (
         steps.EMBEDDED.symbol, steps.SKIP.symbol, steps.OUTPUT.symbol
@@ -1267,6 +1278,7 @@ OTHERWISE = {
     steps.SOFTMAX.symbol: steps.SHARES.symbol,
     steps.SCORES.symbol: steps.DOT.symbol,
     steps.PROBABILITIES.symbol: steps.SOFTMAX.symbol,
+    steps.COSINES.symbol: steps.COSINE.symbol,
     steps.NORM.symbol: steps.MAGNITUDE.symbol,
     steps.OUTPUT.symbol: steps.FEED_FORWARD.symbol,
     steps.ATTENTION.symbol: steps.OUTPUT.symbol,
@@ -1274,8 +1286,8 @@ OTHERWISE = {
     steps.CANDIDATE.symbol: steps.NEW_STATE.symbol,
 }
 """What a title names in a model without the step: attention weights that no softmax makes, dot
-products for a cosine, attention weights for probabilities, the length of vectors for a norm, the
-result of a network for an output, a candidate for a new state."""
+products for a cosine, attention weights for probabilities, the cosine of words for that of positions,
+the length of vectors for a norm, the result of a network for an output, a candidate for a new state."""
 
 
 def _as_computed(title: Title, graphs: Sequence[Graph], titles: Sequence[Title]) -> Title:
@@ -1336,23 +1348,30 @@ def _functions(titles: Iterable[Title], graphs: Sequence[Graph]) -> dict[str, An
     return {name: value for one in has for name, value in told[one].items() if value != "relu"}
 
 
-def _norm_first(groups: Sequence[Group]) -> dict[str, Any]:
+def _norm_first(group: Group, graph: Graph) -> dict[str, Any]:
     """The setting for a norm that stands before the queries, keys and values, and no sum before it."""
-    own = {_PARTED.sub(r"\2\3", frame.step): frame.place for frame in groups[0].frames[::-1]
+    own = {_PARTED.sub(r"\2\3", frame.step): frame for frame in group.frames[::-1]
            if "Cross." not in frame.step}  # fmt: skip
     norm, skip = own.get(f"{steps.NORM.symbol}_1"), own.get(f"{steps.SKIP.symbol}_1")
-    projected = [place for step, place in own.items() if step.partition("_")[0] in PROJECTIONS]
-    if norm is None or (skip is not None and _precedes(skip, norm)):
+    if norm is None:
         return {}
-    first = bool(projected) and all(_precedes(norm, place) for place in projected)
+    beside = {step: frame for step, frame in own.items() if frame.place.sheet == norm.place.sheet}
+    projected = [frame for step, frame in beside.items() if step.partition("_")[0] in PROJECTIONS]
+    order = {step: n for n, step in enumerate(graph)}
+    down = _reads_down({one.place: order[one.step] for one in beside.values() if one is not norm})
+    if skip is not None and _precedes(skip.place, norm.place, down):
+        return {}
+    first = bool(projected) and all(_precedes(norm.place, one.place, down) for one in projected)
     return {"norm": "pre"} if first else {}
 
 
-def _precedes(one: Place, other: Place) -> bool:
-    """Whether a place is above another and not right of it, or left of it and not below."""
-    above = one.last_row < other.row and one.column <= other.last_column
-    left = one.last_column < other.column and one.row <= other.last_row
-    return one.sheet == other.sheet and (above or left)
+def _precedes(one: Place, other: Place, down: bool) -> bool:
+    """Whether a place is read before another: it is above it, or left of it in the same rows; the other
+    way round if the sheet is read `down`."""
+    above = one.last_row < other.row, one.row > other.last_row
+    left = one.last_column < other.column, one.column > other.last_column
+    first, second = (left, above) if down else (above, left)
+    return one.sheet == other.sheet and (first[0] or (second[0] and not first[1]))
 
 
 def _offers(
