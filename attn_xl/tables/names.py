@@ -27,7 +27,7 @@ _OF_NORM = re.compile(
     r"(?:(gamma|γ)|beta|β)(?:(?:of)?(?:the)?(?:layer)?norm)?([1-9]?)"
 )
 _OF_VOCABULARY = re.compile(
-    r"vocab(?:ulary)?(?:embeddings?|vectors|weights|matrix)*|(?:unembeddings?|lmhead)(?:weights|matrix)?"
+    r"vocab(?:ulary)?(?:embeddings?|vectors|weights|matrix)*|unembeddings?(?:weights|matrix)?"
     r"|embeddings?ofthevocabulary"
 )
 _SPOKEN = re.compile(

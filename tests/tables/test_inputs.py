@@ -205,7 +205,7 @@ def test_real_frames() -> None:
         ("Step 1: W_Q ∈ R^3x3", "W_Q"), ("W_xh", "W_h"), ("Whh", "U_h"), ("W_ih", "W_h"), ("W_hc", "U_c"),
         ("Query projection W_Q", "W_Q"), ("Weights for Q", "W_Q"), ("Enc1.W_Q", "Enc1.W_Q"), ("Mask", "Mask"),
         ("\u03b31", "gamma_1"), ("\u03b2\u2082", "beta_2"), ("Scale \u03b3", "gamma"), ("Norm 2 beta", "beta_2"),
-        ("Vocabulary embeddings", "Vocabulary"), ("Unembedding matrix", "Vocabulary"), ("LM head", "Vocabulary"),
+        ("Vocabulary embeddings", "Vocabulary"), ("Unembedding matrix", "Vocabulary"),
         ("Q", None), ("W", None), ("Q = Wq X", None), ("W_Q^T", None), ("Weather", None), ("wolf", None),
     ],
 )  # fmt: skip
