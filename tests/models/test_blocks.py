@@ -65,6 +65,7 @@ SHOWN = ("llama", "rotary", "alibi", "learned-positions", "window", "rms-norm",
          pytest.param("generate", marks=thorough))  # fmt: skip
 
 
+@thorough
 @alike
 @pytest.mark.parametrize("sample", SHOWN)
 def test_a_sample_is_taught(sample: str, tmp_path: Path) -> None:
@@ -112,6 +113,7 @@ def test_a_cell_that_is_changed_is_the_option(
         assert (graph[step].values == node.values).all(), step
 
 
+@thorough
 def test_a_wrong_window_in_a_workbook_is_refused(tmp_path: Path) -> None:
     source = attn_xl.read_tables(SAMPLES / "window.xlsx")
     settings = Settings.resolve({"controls": True}, source.settings, "")

@@ -235,6 +235,7 @@ def test_a_change_of_an_input_moves_what_is_shown_of_the_word(tmp_path: Path) ->
 # Words in a plane
 
 
+@thorough
 @alike
 @pytest.mark.parametrize(("d", "d_v"), [(2, 2), (3, 3), (5, 5), (3, 2), (2, 4), (4, 5)])
 @pytest.mark.parametrize("sentences", [1, 3])

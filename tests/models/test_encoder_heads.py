@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import ROOT, SAMPLES, alike, table, verify
+from conftest import ROOT, SAMPLES, alike, table, thorough, verify
 from test_options import BESIDE, OTHER, basis
 
 import attn_xl
@@ -56,6 +56,7 @@ def test_the_transform_before_masked_words() -> None:
     assert np.allclose(graph["Embedded"].values, embedded + w["Segment"].values, rtol=1e-12)
 
 
+@thorough
 def test_the_loss_of_masked_words(make: Make) -> None:
     x = RNG.normal(size=(3, 4)).round(2)
     sheets = {"s": table(x, ["a", "[MASK]", "b"]), "Vocabulary": table(x + 1, ["a", "b", "c"])}
@@ -188,6 +189,7 @@ def test_an_encoder_that_predicts_words_may_be_used_as_an_encoder(tmp_path: Path
     assert "Logits" not in graph
 
 
+@thorough
 @alike
 @pytest.mark.parametrize("name", ["gpt2", "bert-masked", "roberta-masked"])
 def test_a_part_with_few_words_is_read_back(name: str, tmp_path: Path) -> None:

@@ -285,6 +285,7 @@ def test_trained_weights_are_an_input_like_any_other(
     assert "Loss" in ran("show", learned, "--loss", "--all")  # its model is written with it
 
 
+@thorough
 def test_trained_weights_keep_the_target(make: Make, tmp_path: Path) -> None:
     """It is a sentence of its own in an input without a loss."""
     x, target = table(np.sin(np.arange(8)).reshape(4, 2)), [[0.5, -0.5]]
@@ -513,6 +514,7 @@ def test_networks_before_attention_learn(model: str, make: Make, tmp_path: Path)
     verify(tmp_path / "learned.xlsx")
 
 
+@thorough
 def test_a_rate_that_is_too_large_is_told_with_one_that_was_tried() -> None:
     found = attn_xl.learn(SAMPLES / "learning.xlsx", rate=50, optimizer="sgd", live=2, steps=12)
     assert found.losses[-1] > found.losses[0]

@@ -219,6 +219,7 @@ def test_a_written_workbook_recalculates_and_is_read_back(
         assert again[name]["Target"].values.tolist() == graph["Target"].values.tolist()
 
 
+@thorough
 @alike
 @pytest.mark.parametrize(
     ("sheets", "cell", "text"),

@@ -334,6 +334,7 @@ def test_a_mask_that_fits_several_attentions_has_to_be_named(make: Make) -> None
     assert (graph["Dec1.Cross.Softmax_1"].values != 0).all()
 
 
+@thorough
 def test_a_mask_with_words_serves_their_sentence(make: Make, tmp_path: Path) -> None:
     x, y = table(RNG.normal(size=(3, 4)), WORDS), table(RNG.normal(size=(3, 4)), ["a", "b", "c"])
     words = [["", "a", "b", "c"], *([w, *row] for w, row in zip("abc", MASK))]

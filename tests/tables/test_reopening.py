@@ -226,6 +226,7 @@ def test_what_is_put_in_and_left_empty_is_none(
     same(computation, attended(path))
 
 
+@thorough
 def test_what_stands_several_times_is_said_where_it_differs(tmp_path: Path) -> None:
     x = np.random.default_rng(3).normal(size=(2, 2)).round(3)
     mask = [[0, -1e9], [0, 0]]
@@ -284,6 +285,7 @@ def test_names_that_lost_their_cells_fall_back_to_the_record(tmp_path: Path) -> 
     same(computation, attended(path))
 
 
+@thorough
 def test_what_was_left_out_comes_back(tmp_path: Path) -> None:
     path = tmp_path / "written.xlsx"
     computation, _ = converted(SAMPLES / "encoder.xlsx", path, sheets_for="Enc2", layers=2)

@@ -452,6 +452,7 @@ def test_pca_writes_live_formulas_and_a_chart(
     assert chart.series[1].xVal.numRef.f == "Projected!$B$6"
 
 
+@thorough
 def test_the_projected_words_are_the_sentence(run: Run, tmp_path: Path) -> None:
     run(SAMPLE, "--words", "cat dog florida", "--pca", 2)
     found = attn_xl.read_tables("words.xlsx")
@@ -469,6 +470,7 @@ def test_the_projected_words_are_the_sentence(run: Run, tmp_path: Path) -> None:
         assert (tmp_path / f"{command}.xlsx").exists()
 
 
+@thorough
 def test_sentences_share_their_components(
     run: Run, tmp_path: Path, keep: Callable[[Path], Path], write: Callable[..., Path]
 ) -> None:
@@ -485,6 +487,7 @@ def test_sentences_share_their_components(
     write(tmp_path / "words.xlsx")
 
 
+@thorough
 def test_any_number_of_components_and_words(tmp_path: Path, keep: Callable[[Path], Path]) -> None:
     names = [line.split()[0] for line in SAMPLE.read_text(encoding="utf-8").splitlines()[:10]]
     words = read_vectors(SAMPLE, names)

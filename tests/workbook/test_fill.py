@@ -146,6 +146,7 @@ def test_sentences_in_other_arrangements(arrange: Any, looks: dict[str, Any], tm
     check(*filled(path), X, Y)
 
 
+@thorough
 @alike
 @pytest.mark.parametrize("words", [1, 3, 12])
 @pytest.mark.parametrize("across", [False, True])
@@ -342,6 +343,7 @@ def test_of_two_equal_words_labels_tell_the_weights_and_nothing_is_hidden(tmp_pa
         np.testing.assert_allclose(graph["Output"].values, wanted, rtol=1e-12)
 
 
+@thorough
 def test_attention_weights_are_no_words_and_an_input_that_no_formula_reads_is_named(
     tmp_path: Path,
 ) -> None:
@@ -371,6 +373,7 @@ def test_attention_weights_are_no_words_and_an_input_that_no_formula_reads_is_na
     assert "Later!B3:D6 is titled 'Input', but the attention that the" in " ".join(tables.remarks)
 
 
+@thorough
 @pytest.mark.parametrize("across", [False, True])
 def test_inputs_that_formulas_repeat_are_no_further_sentences(across: bool, tmp_path: Path) -> None:
     """`convert` leaves them out, too; the formulas beside a copy refer to it, and it grows."""
@@ -407,6 +410,7 @@ def test_inputs_that_formulas_repeat_are_no_further_sentences(across: bool, tmp_
     check(book, out, a, b, frames=4)
 
 
+@thorough
 def test_words_that_an_input_looks_up_are_no_sentence(tmp_path: Path) -> None:
     made, y = openpyxl.Workbook(), np.arange(27).reshape(9, 3) / 10
     sheet, words = AuthorSheet(made.active), tuple("abcdefghi")
@@ -785,6 +789,7 @@ def test_what_stands_beside_w_o_below_the_heads_is_of_all_of_them(tmp_path: Path
         np.testing.assert_allclose(values, wanted, rtol=1e-12)
 
 
+@thorough
 @alike
 @pytest.mark.parametrize("layered", [False, True])
 @pytest.mark.parametrize(
@@ -819,6 +824,7 @@ def test_of_the_outputs_of_one_head_the_last_is_multiplied_with_w_o(
     assert all("15 cells of " in line and "Output_1 are typed" in line for line in book.attention)
 
 
+@thorough
 @pytest.mark.parametrize("typed", [True, False])
 def test_a_layer_needs_no_network_and_what_is_not_read_is_said(typed: bool, tmp_path: Path) -> None:
     """The outputs of both heads are as wide as the words, as is their product with W_O."""
@@ -856,6 +862,7 @@ def test_a_layer_needs_no_network_and_what_is_not_read_is_said(typed: bool, tmp_
     assert "Enc.Norm" not in graph  # Enc1.gamma_1 on the sheet Steps is not that of another norm
 
 
+@thorough
 def test_sentences_side_by_side_have_heads_of_their_own(tmp_path: Path) -> None:
     """The same titles for each head and each sentence."""
     made, rng, wanted = openpyxl.Workbook(), np.random.default_rng(3), []
@@ -1643,6 +1650,7 @@ def test_sentences_side_by_side_on_sheets_that_are_named_as_steps(
     check(book, out, *inputs, frames=2)
 
 
+@thorough
 def test_sentences_have_titles_on_sheets_that_are_named_as_steps(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     for name in ("Input", "Scores", "Softmax", "Output"):
@@ -1657,6 +1665,7 @@ def test_sentences_have_titles_on_sheets_that_are_named_as_steps(tmp_path: Path)
     assert fill_file(path, {}, tables=attn_xl.read_tables({"few": X[:3]})).filling.count == 27
 
 
+@thorough
 @alike
 @pytest.mark.parametrize("across", [False, True])
 @pytest.mark.parametrize("own_sheets", [False, True])
@@ -2099,6 +2108,7 @@ def test_sentences_over_frames_tell_of_steps(text: str, step: str) -> None:
     assert step_told(text) == step
 
 
+@thorough
 @alike
 @pytest.mark.parametrize("way", ["columns", "rows", "words across"])
 def test_a_list_of_steps_is_that_of_the_word_it_names(way: str, tmp_path: Path) -> None:
@@ -2599,6 +2609,7 @@ def test_attention_weights_may_be_given(looks: str, across: bool, tmp_path: Path
         fill_file(tmp_path / "own.xlsx", {}, tables=attn_xl.read_tables(SAMPLES / "mouse.xlsx"))
 
 
+@thorough
 @alike
 @pytest.mark.parametrize("given", [True, False])
 @pytest.mark.parametrize("between", ["nothing", "Residual", "Mean"])
@@ -2648,6 +2659,7 @@ def test_a_label_x_beside_y_is_no_title(tmp_path: Path) -> None:
     assert (book.filling.count, len(book.attention)) == (15, 1)
 
 
+@thorough
 @pytest.mark.parametrize("model", ["decoder", "decoder-only"])
 def test_layers_without_a_network(model: str, tmp_path: Path) -> None:
     """Attention alone, twice, or before the words of a vocabulary."""
@@ -3077,6 +3089,7 @@ def test_titled_inputs_are_no_weights_of_a_filled_sheet(tmp_path: Path) -> None:
     assert list(tables.weights) == ["W_Q", "W_K", "W_V"]
 
 
+@thorough
 def test_layers_of_heads_with_the_norm_before_their_next_line(tmp_path: Path) -> None:
     """`Masked` tells that later words are hidden; read_tables finds the number of heads."""
     made, rng, words = openpyxl.Workbook(), np.random.default_rng(4), PETS[:4]

@@ -186,6 +186,7 @@ def test_fewer_sentences_leave_a_group_empty(tmp_path: Path) -> None:
     assert [text for text in right if not str(text).startswith(tuple("ISAO"))] == []
 
 
+@thorough
 @alike
 @pytest.mark.parametrize("side_by_side", [True, False])
 def test_further_sentences_follow_in_the_rhythm_of_the_template(

@@ -92,6 +92,7 @@ def check_workbook(path: Path) -> None:
                     assert cell.data_type in "sn", cell
 
 
+@thorough
 @alike
 @pytest.mark.parametrize(
     "options",

@@ -42,6 +42,7 @@ def test_one_sentence_has_a_sheet_a_symbol(write: Write) -> None:
     }
 
 
+@thorough
 def test_several_sentences_are_told_apart_by_a_prefix(write: Write) -> None:
     book = openpyxl.load_workbook(write(SAMPLES / "mouse.xlsx"))
     expected = [f"{s}.{symbol}" for s in ("pets", "desk") for symbol in ONE[2:]]
@@ -51,6 +52,7 @@ def test_several_sentences_are_told_apart_by_a_prefix(write: Write) -> None:
     assert "Compare.mouse.Output" in book.defined_names
 
 
+@thorough
 def test_weights_are_shared_and_have_no_prefix(make: Write, write: Write) -> None:
     rng = np.random.default_rng(1)
     x, y, w = (rng.normal(size=shape).round(3) for shape in ((3, 2), (4, 2), (2, 2)))
@@ -393,6 +395,7 @@ def test_a_matrix_wider_than_a_sheet_is_foreseen(tmp_path: Path) -> None:
     assert not output.exists()
 
 
+@thorough
 def test_names_of_sentences_in_other_scripts_are_readable(
     make: Callable[..., Path], write: Callable[..., Path]
 ) -> None:
