@@ -397,7 +397,10 @@ class _Search:
     def _joined(self, heads: Sequence[HeadFound], known: Collection[int]) -> AttentionFound:
         """The attention of some heads, with W_O if the workbook holds the product with it; `known` are
         the tables that are something else."""
-        heads = sorted(heads, key=lambda head: self._numbers.order(head.place))
+        given = [head.q.weights for head in heads if head.q.weights]
+        apart = len({one.place for one in given}) == len(heads)
+        heads = sorted(heads, key=lambda head: self._numbers.order(
+            head.q.weights.place if apart and head.q.weights else head.place))  # fmt: skip
         mixed = self._mixed(heads, known)
         if mixed:
             heads = mixed[0]

@@ -94,7 +94,10 @@ def weight_label(text: str) -> str | None:
     named = _SAYS_MORE.sub("", text)
     for form in (text, _BRACKETS.sub(" ", text), named, _SAYS_WEIGHTS.sub(" ", named)):
         if found := weight_name(form.strip()) or _of_gate(form) or _weight_label(form):
-            return found
+            head = re.search(
+                r"\bhead\s*#?(\d+)\W*$", text, re.IGNORECASE
+            )  # `WQ (query weights) (head 1)`
+            return f"{found}_{head[1]}" if head and found[-1].isalpha() else found
     return None
 
 
@@ -175,7 +178,8 @@ SPELLINGS = {
     "attentionout result contextvec contextvecs allcontextvecs allcontextvectors δe δx "
     "attentionweightedfeatures attentionvalues weightedv headoutput attentionheadoutput finaloutput "
     "multihead multiheadoutput attentionresult multiheadattention",
-    "Concat": "concat concatenate concatenated concatenatedheads concatheads concatenation "
+    "Concat": "concat concatenate concatenated concatenatedheads concatenateheads concatheads "
+    "concatenation "
     "concatenatedoutputs",
     "Positions": "positionalencoding positionalencodings positionencoding positionencodings "
     "positionalembedding positionalembeddings positionembedding positionembeddings "
@@ -259,6 +263,7 @@ _FORMULAS = (
     (r"(?:(?:scaled?|divided?)by(?:1/)?|[÷/])(?:√|sqrt|theroot).*", "Scaled"),
     (_PRODUCT, "Scores"),
     (r"softmax\(.*\)|softmaxof.*", "Softmax"),
+    (r"concat(?:enate)?\(.*\)", "Concat"),
     (rf"softmax\(.*\)\*?{_VALUES}|{_VALUES}\*?softmax\(.*\)", "Output"),
     (rf"{_WEIGHTS}\*{_VALUES}|{_VALUES}\*{_WEIGHTS}", "Output"),
     (r".*attention\(q,k,v\)|(?:softmax|attention|weights|p)v", "Output"),
@@ -406,7 +411,8 @@ def step_named(text: str) -> tuple[str, bool] | None:
             return None
         if (weights := weight_label(part)) and weights != "Mask":
             return weights, False
-        head = _HEAD.search(_SPOKEN_HEAD.sub("head", part))
+        joined = re.match(r"concat\w*\s*\(", part, re.IGNORECASE)  # Concat(head_1, head_2) is of all
+        head = None if joined else _HEAD.search(_SPOKEN_HEAD.sub("head", part))
         base = part[: head.start()] if head else part
         found = _step(base)
         if found == ("Hidden", False) and _APPLIED.search(plain):

@@ -3150,3 +3150,34 @@ def test_titles_that_a_word_model_or_a_comparison_has(kind: str, tmp_path: Path)
     else:
         units = y / np.sqrt((y**2).sum(1, keepdims=True))
         np.testing.assert_allclose(last[0, 1:], np.degrees(np.arccos(units[0] @ units[1:].T)))
+
+
+@pytest.mark.parametrize("beside", [True, False])
+def test_headings_tell_the_heads(beside: bool, tmp_path: Path) -> None:
+    """Of the steps below them, until the heads are joined; the weights stand apart."""
+    made, rng, words = openpyxl.Workbook(), np.random.default_rng(2), PETS[:4]
+    sheet, x, z = AuthorSheet(made.active), X[:4], []
+    made.active["A1"] = "Multi-head attention"
+    sheet.block(3, 1, "Step 1: Input", words, DIMS, x)
+    for n in (0, 1):
+        weights = rng.integers(-3, 4, (3, 3, 2)) / 2
+        for m, kind in enumerate("QKV"):
+            name = f"W{kind} (weights) (head {n + 1})"
+            sheet.block(3, 7 + 12 * m + 6 * n, name, DIMS, "ab", weights[m])
+        top, left = (10, 1 + 16 * n) if beside else (10 + 26 * n, 1)
+        made.active.cell(top, left, f"Attention head {n + 1}:")
+        for row, step in enumerate(("2. Queries Q", "Scores (QKᵀ)", "Z = A V")):
+            columns = words if row == 1 else "ab"
+            sheet.block(top + 2 + 8 * row, left, step, words, columns)
+        z.append(naive_attention(*(x @ w for w in weights))[1])
+    w_o = rng.integers(-3, 4, (4, 3)) / 2
+    sheet.block(64, 1, "Concat(head_1, head_2)", words, "abcd")
+    sheet.block(64, 8, "W_O", "abcd", DIMS, w_o)
+    sheet.block(64, 15, "Step 8: Final output", words, DIMS)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (len(book.filling.frames), book.attention) == (8, [])
+    shown = shown_in(book, out)
+    assert {"Q_1", "Q_2", "Scores_1", "Scores_2"} < shown.keys()
+    np.testing.assert_allclose(shown["Concat"], np.hstack(z), rtol=1e-9)
+    again = next(iter(attn_xl.attend(attn_xl.read_tables(out)).values()))
+    np.testing.assert_allclose(again["Output"].values, np.hstack(z) @ w_o, rtol=1e-9)

@@ -56,7 +56,7 @@ from attn_xl.tables.frames import (
     untitled_tables,
     values_in,
 )
-from attn_xl.tables.headings import OF_HEADS, headings_of, headings_on, path_at
+from attn_xl.tables.headings import OF_HEADS, headings_of, headings_on, is_heading, path_at
 from attn_xl.tables.labels import Table, looked_up
 from attn_xl.tables.names import (
     ACROSS,
@@ -201,6 +201,7 @@ def assigned(
         raise InputError(f"{file}: has no input to start from. {_for_an_input(drawn, pages, titles)}")
     weights = {t: one for t, one in given.items() if one[0].step != steps.INPUT.symbol}
     titles, weights = _of_sentences(titles, weights, inputs)
+    titles, weights = _under_heads(pages, titles, weights)
     titles, weights = _of_layers(titles, weights, pages)
     titles, weights = _of_heads(titles, weights, inputs)
     made = Assigned()
@@ -873,6 +874,34 @@ def _of_sentences(
     return _renamed({t: replace(t, step=ends.sub("", t.step)) for t in counted}, titles, weights)
 
 
+_HEAD = re.compile(r"(?:(?:self[\s-]*)?attention )?head ?[#_]?(\d{1,2}):?")
+
+
+def _under_heads(
+    pages: Mapping[str, Page],
+    titles: Sequence[Title],
+    weights: Mapping[Title, tuple[Frame, Table]],
+) -> tuple[list[Title], dict[Title, tuple[Frame, Table]]]:
+    """The titles and the weights with the numbers of the headings `Head 1` and `Head 2` above them, if
+    these have the same steps below; what follows the heads is none of one head."""
+    renamed: dict[Title, Title] = {}
+    for name, page in pages.items():
+        heads = {cell: n[1] for text, cells in page.where.items() if (n := _HEAD.fullmatch(text))
+                 for cell in cells}  # fmt: skip
+        own = [one for one in (*titles, *weights) if one.sheet == name and one.place is None]
+        ends = [one.row for one in own if one.step in (steps.CONCAT.symbol, steps.W_O.symbol)]
+        found: dict[Title, Title] = {}
+        for title in own:
+            above = [cell for cell in heads if cell[0] < title.row and cell[1] <= title.column + 2]
+            of_head = title.step.partition(".")[0] in OF_HEADS or title.step[2:] in ("Q", "K", "V")
+            if above and of_head and not any(max(above)[0] < row <= title.row for row in ends):
+                found[title] = replace(title, step=f"{title.step}_{heads[max(above)]}")
+        if len({one.step for one in found.values()}) > len({one.step for one in found}):
+            renamed |= found
+            titles = [one for one in titles if one.sheet != name or (one.row, one.column) not in heads]
+    return _renamed(renamed, titles, weights)
+
+
 def _of_heads(
     titles: Sequence[Title],
     weights: Mapping[Title, tuple[Frame, Table]],
@@ -1065,6 +1094,8 @@ def _assign(
     named: set[tuple[int, str]] = set()
     for title in titles:
         if title in done or (title.place is None and any(_labels(place, title) for place in taken)):
+            continue
+        if is_heading(title.text):
             continue
         n = _nearest(made, title)
         if len(made.groups) > 1 and _shows(made.groups[n], title.step):
