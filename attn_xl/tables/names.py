@@ -163,7 +163,8 @@ SPELLINGS = {
     "ω ωij affinity affinities affinityscores alignmentscores energy energies compatibility "
     "compatibilityscores attentionlogits unnormalizedattention unnormalizedweights unnormalizedscores",
     "Scaled": "scaled scale scaling ss",
-    "Masked": "masked maskedscores maskedattentionscores",
+    "Masked": "masked maskedscores maskedattentionscores scores+m scaled+m addmask addthemask "
+    "applymask applythemask",
     "Mask": "mask attentionmask causalmask lookaheadmask paddingmask",
     "Softmax": "softmax attention attentionweights attentionweight attentionmatrix "
     "attentionweightmatrix attentionprobabilities weights weight a softmaxweights normalizedweights "
@@ -196,6 +197,7 @@ NO_STEPS = ("a", "s", "ss", "weights", "weight")
 OF_LAYERS = {
     "Sum": "add residual residualadd skip skipconnection residualconnection residualconnectionvalues "
     "residualvalues e+δe x+δx",
+    "Embedded": "addpositions addpe addpositionalencoding addpositionalencodings",
     "Norm": "layernorm layernormalization rmsnorm rmsnormalization add&norm addandnorm addnorm "
     "add+norm addlayernorm normalized",
     "Norm.Mean": "mean means average rowmean",

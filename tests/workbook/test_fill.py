@@ -2033,7 +2033,7 @@ TITLES = {
     "| Cross-attention scores | Q times K | attn scores "
     "| Similarity matrix S | ① Scores | Scores ↓ | “Scores” | Scores [3×3] "
     "| Step two: compute the scores | Part B: Scores | 2.1 Scores | Unnormalized scores",
-    "Masked": "Scores after masking",
+    "Masked": "Scores + M | Add the mask | Scores after masking",
     "FeedForward": "Second layer | Feed forward output | FFN OUTPUT | ReLU(X W1 + b1) W2 + b2",
     "Activated": "Feed forward hidden layer (ReLU) | Hidden = ReLU(X W1) | ReLU(X·W_1)",
     "Hidden": "X W1 + b1 | First layer",
@@ -2065,12 +2065,13 @@ TITLES = {
     "| Attention = softmax(QKᵀ/√d) V | all_context_vecs | ΔE | weight × value "
     "| α·v",
     "Output_2": "Head output 2 | Output of head 2 | Context vector (word 2)",
-    "Concat": "Concat heads | Concatenated heads",
+    "Concat": "Concat heads | Concatenated heads | Concat(head_1, head_2) | Step 7: Concatenate heads",
     "Input": "Input X | • Input | X ∈ R^5x3 | The input | Original embeddings | Embedding vectors "
     "| Token representations | Xᵀ",
     "Sum": "X + Z | Input + self-attention output | Residual connection values | E + ΔE",
     "Embedded": "Embeddings + Positional Encoding | Embeddings with positions | X + P "
-    "| Input = Token + Position | Input embedding + position embedding | Token + position",
+    "| Input = Token + Position | Input embedding + position embedding | Token + position "
+    "| Add positions",
     None: "3 x 4 | ##s | max % | The matrix | Note: Output | Attention / 2 | Weight matrix | ß | NEXT "
     "| KT Corp | Context A | Head 1 | Attention by hand | Scores - max | Output − Input "
     "| Change = Output - X",  # ß is no SS
