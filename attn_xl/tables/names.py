@@ -94,9 +94,8 @@ def weight_label(text: str) -> str | None:
     named = _SAYS_MORE.sub("", text)
     for form in (text, _BRACKETS.sub(" ", text), named, _SAYS_WEIGHTS.sub(" ", named)):
         if found := weight_name(form.strip()) or _of_gate(form) or _weight_label(form):
-            head = re.search(
-                r"\bhead\s*#?(\d+)\W*$", text, re.IGNORECASE
-            )  # `WQ (query weights) (head 1)`
+            # A note in brackets may stand before it: `WQ (query weights) (head 1)`.
+            head = re.search(r"\bhead\s*#?(\d+)\W*$", text, re.IGNORECASE)
             return f"{found}_{head[1]}" if head and found[-1].isalpha() else found
     return None
 

@@ -874,7 +874,7 @@ def _of_sentences(
     return _renamed({t: replace(t, step=ends.sub("", t.step)) for t in counted}, titles, weights)
 
 
-_HEAD = re.compile(r"(?:(?:self[\s-]*)?attention )?head ?[#_]?(\d{1,2}):?")
+_HEADING_OF_HEAD = re.compile(r"(?:(?:self[\s-]*)?attention )?head ?[#_]?(\d{1,2}):?")
 
 
 def _under_heads(
@@ -886,8 +886,8 @@ def _under_heads(
     these have the same steps below; what follows the heads is none of one head."""
     renamed: dict[Title, Title] = {}
     for name, page in pages.items():
-        heads = {cell: n[1] for text, cells in page.where.items() if (n := _HEAD.fullmatch(text))
-                 for cell in cells}  # fmt: skip
+        told = ((_HEADING_OF_HEAD.fullmatch(text), cells) for text, cells in page.where.items())
+        heads = {cell: number[1] for number, cells in told if number for cell in cells}
         own = [one for one in (*titles, *weights) if one.sheet == name and one.place is None]
         ends = [one.row for one in own if one.step in (steps.CONCAT.symbol, steps.W_O.symbol)]
         found: dict[Title, Title] = {}
