@@ -97,6 +97,7 @@ def agrees(engine: Editable, book: Controlled, expected: dict[Any, Any], rtol: f
     return count
 
 
+@thorough
 @alike
 @pytest.mark.parametrize("sample", [sample for sample in ALL if sample != "given-weights"])  # no scores
 def test_every_control_at_every_setting(sample: str, tmp_path: Path, keep: Keep) -> None:

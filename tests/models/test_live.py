@@ -113,6 +113,7 @@ FAMILIES = [
 ]  # fmt: skip
 
 
+@thorough
 @alike
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("layers", [None, "1"])

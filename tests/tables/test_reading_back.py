@@ -66,6 +66,7 @@ def test_a_workbook_keeps_its_switch_for_the_mask(option: list[str], tmp_path: P
     assert switch(twin, "Causal").value == "off"
 
 
+@thorough
 @alike
 @pytest.mark.parametrize("layout", ["sheets", "canvas"])
 @pytest.mark.parametrize("sample", ["mouse", "multi-head"])

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import alike, naive_attention
+from conftest import alike, naive_attention, thorough
 from test_torch import DATA, assert_close, reference, table
 
 from attn_xl import InputError, read_tables
@@ -58,6 +58,7 @@ def state_dict(weights: dict[str, np.ndarray]) -> Arrays:
     return made
 
 
+@thorough
 @pytest.mark.parametrize(
     "name",
     ["mha-1", "mha-2", "mha-2-no-bias", "encoder-layer-post-relu", "encoder-post",

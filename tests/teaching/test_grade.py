@@ -690,6 +690,7 @@ def test_without_anything_to_mark_nothing_is_written(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@thorough
 def test_files_that_are_no_lessons_are_said_and_never_stop_the_rest(
     school: Path, tmp_path: Path
 ) -> None:

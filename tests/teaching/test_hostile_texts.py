@@ -8,7 +8,7 @@ from pathlib import Path
 
 import openpyxl
 import pytest
-from conftest import SAMPLES
+from conftest import SAMPLES, thorough
 
 from attn_xl.cli.main import main
 from attn_xl.console import console
@@ -42,6 +42,7 @@ def submitted(tmp_path: Path) -> Path:
     return path
 
 
+@thorough
 @pytest.mark.parametrize("terminal", [False, True])
 def test_a_setting_cannot_steer_the_terminal(
     terminal: bool, submitted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

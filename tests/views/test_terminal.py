@@ -122,6 +122,7 @@ def test_a_result_without_a_name_is_shown(piped: Callable[..., str]) -> None:
     assert "Result.Sum = the sum of each row of Exponentials" in text
 
 
+@thorough
 @pytest.mark.parametrize("width", [20, 40, 60, 80, 200])
 def test_cut_to_the_terminal(on_terminal: Callable[..., str], tmp_path: Path, width: int) -> None:
     x = np.random.default_rng(0).normal(size=(100, 30))

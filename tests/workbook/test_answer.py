@@ -255,6 +255,7 @@ def test_similarity_opens_on_the_nearest_word(tmp_path: Path) -> None:
     assert max(map(abs, ends)) <= chart.x_axis.scaling.max
 
 
+@thorough
 @pytest.mark.parametrize(("sample", "sheet"), [("politics", "Input"), ("mouse", "desk.Input")])
 def test_the_words_of_an_input_are_drawn_as_arrows(sample: str, sheet: str, tmp_path: Path) -> None:
     """In the plane that keeps most of them; what two of them have in common is that of the input."""

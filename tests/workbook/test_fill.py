@@ -289,6 +289,7 @@ def test_a_filled_sheet_is_converted_with_every_sentence_its_mask_and_typed_resu
         np.testing.assert_allclose(graph["Output"].values, wanted, rtol=1e-12)
 
 
+@thorough
 @pytest.mark.parametrize("typed", [None, np.eye(5, 3) / 4], ids=["sinusoidal", "learned"])
 def test_positions_that_formulas_add_are_converted(typed: Any, tmp_path: Path) -> None:
     made = openpyxl.Workbook()
@@ -2300,6 +2301,7 @@ def test_a_word_may_be_named_beside_any_model(model: str, blank: str, tmp_path: 
     assert [frame.step for _, frame, _ in book.filling.frames] == [blank]
 
 
+@thorough
 @pytest.mark.parametrize("across", [0, 5])
 def test_each_word_of_a_sentence_may_have_a_list(across: int, tmp_path: Path) -> None:
     """Below each other or side by side."""
@@ -2499,6 +2501,7 @@ def test_a_mask_of_texts_is_named(tmp_path: Path) -> None:
     assert left.endswith("no formula can add the text '-inf': type -1E9 in its place.")
 
 
+@thorough
 @pytest.mark.parametrize("borders", [True, False])
 def test_a_sentence_is_a_title_only_over_a_blank_frame_of_a_step_that_no_title_names(
     borders: bool, tmp_path: Path
@@ -2589,6 +2592,7 @@ def test_numbers_that_are_texts_are_named(tmp_path: Path) -> None:
         fill_file(saved(made, tmp_path / "own.xlsx"), {})
 
 
+@thorough
 @pytest.mark.parametrize("across", [False, True])
 @pytest.mark.parametrize("looks", ["at each other", "at others", "without labels"])
 def test_attention_weights_may_be_given(looks: str, across: bool, tmp_path: Path) -> None:

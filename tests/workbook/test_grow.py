@@ -142,6 +142,7 @@ def test_a_filled_sheet_is_a_template_whose_sheet_of_steps_is_written_anew(tmp_p
     assert not {*PETS} & {*labels}
 
 
+@thorough
 @pytest.mark.parametrize(
     ("titles", "options"),
     [
@@ -244,6 +245,7 @@ def test_weights_apart_from_the_only_sentence_serve_further_ones(tmp_path: Path)
         np.testing.assert_allclose(values, wanted, rtol=1e-12)
 
 
+@thorough
 def test_a_further_sentence_has_room_below_a_last_one_that_is_longer(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     sheet = AuthorSheet(made.active)

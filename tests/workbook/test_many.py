@@ -119,6 +119,7 @@ def test_refusals(inputs: list[Path], tmp_path: Path, capsys: pytest.CaptureFixt
     assert "no file matches" in capsys.readouterr().err
 
 
+@thorough
 def test_a_pattern_that_the_shell_has_left_is_expanded(inputs: list[Path], tmp_path: Path) -> None:
     (tmp_path / "in" / "~$lesson 1.xlsx").write_text("lock")
     out = tmp_path / "out"

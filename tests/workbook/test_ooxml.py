@@ -336,6 +336,7 @@ def test_a_broken_copy_is_caught(
     assert rule in {violation.partition(":")[0] for violation in found}, found[:5]
 
 
+@thorough
 def test_no_zip_is_caught(tmp_path: Path, bases: dict[str, Path]) -> None:
     (tmp_path / "broken.xlsx").write_bytes(bases["lesson"].read_bytes()[:-100])
     assert violations(tmp_path / "broken.xlsx")[0].startswith("zip:")
