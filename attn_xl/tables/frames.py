@@ -699,6 +699,11 @@ def direction(
         return direct, "the other frames fit that best"
     if any(says_across(title.text) for title in titles):
         return "columns", "the titles multiply from the left"
+    over = table.column - 1, table.column
+    products = [t.row for t in titles if t.step in ("Q", "K", "V") and t.column in over]
+    left = [one for one in weights.values() if one.column + one.shape[1] <= table.column]
+    if any(table.row + table.shape[0] <= row <= one.row <= row + 3 for one in left for row in products):
+        return "columns", "the weights stand left of their products, below the input"
     return found, why
 
 
@@ -734,6 +739,15 @@ class Shape:
 
     def turn(self) -> Shape:
         return Shape(self.columns, self.rows)
+
+    def unnumbered(self) -> Shape:
+        """The shape without labels such as `q1`, which may number the queries as well as their
+        dimensions."""
+        rows, columns = (
+            tuple(re.sub(r"^[a-z]\d+$", "", label) for label in side)
+            for side in (self.rows, self.columns)
+        )
+        return Shape(rows, columns)
 
 
 @record(frozen=True)
@@ -778,7 +792,8 @@ def _near(cells: Page, title: Title, shape: Shape, turned: bool) -> list[Candida
     found = []
     forms = [(turned, 0.0), (not turned, 1.0)] if shape.rows != shape.columns else [(turned, 0.0)]
     for way, cost in forms:
-        form = shape.turn() if way else shape
+        own = shape if way == turned else shape.unnumbered()
+        form = own.turn() if way else own
         rows, columns = len(form.rows), len(form.columns)
         corners = {
             (row, column)

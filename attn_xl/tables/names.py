@@ -305,7 +305,7 @@ _WIDTH = re.compile(
 _ENCODED = re.compile(r"encoder\s+(?:outputs?|(?:hidden\s+)?states?|vectors?)", re.IGNORECASE)
 _MEMORY = re.compile(r"(?:memory|source)(?:\s*\(.*\))?:?", re.IGNORECASE)
 _FROM_THE_LEFT = re.compile(
-    rf"(?:k|x|input)\^t\*?(?:q|x|input)|(?:v|values)\*{_WEIGHTS}$|w[qkv]\*(?:x|input)",
+    rf"(?:k|x|input)\^t\*?(?:q|x|input)|(?:v|values)\*{_WEIGHTS}$|w[_^]?[qkv]\*?(?:x|input)(?!\w)",
     re.IGNORECASE,
 )
 _HEAD = re.compile(

@@ -144,9 +144,9 @@ def says_where(drawn: DrawnBook) -> bool:
 
 
 def _is_title(page: Page, title: Title, places: Sequence[Box]) -> bool:
-    """Whether a text is near one of some places, and no label of one."""
-    near = any(distance(title, *box) is not None for box in places)
-    return near and not any(is_label(page, title, *box) for box in places)
+    """Whether a text is near one of some places, and no label of it."""
+    near = (box for box in places if distance(title, *box) is not None)
+    return any(not is_label(page, title, *box) for box in near)
 
 
 def sheets_named(

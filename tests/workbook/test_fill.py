@@ -3186,3 +3186,29 @@ def test_headings_tell_the_heads(beside: bool, tmp_path: Path) -> None:
     np.testing.assert_allclose(shown["Concat"], np.hstack(z), rtol=1e-9)
     again = next(iter(attn_xl.attend(attn_xl.read_tables(out)).values()))
     np.testing.assert_allclose(again["Output"].values, np.hstack(z) @ w_o, rtol=1e-9)
+
+
+@pytest.mark.parametrize("labels", [True, False])
+def test_square_products_of_words_in_columns(labels: bool, tmp_path: Path) -> None:
+    """Weights left of what they give, below the input: labels `q1`, `q2`, or none, count the words."""
+    made, rng = openpyxl.Workbook(), np.random.default_rng(3)
+    made.active.title = "Self-Attention"
+    sheet, x = AuthorSheet(made.active), rng.integers(0, 4, (3, 3))
+    w = {kind: rng.integers(-2, 3, (3, 3)) for kind in "QKV"}
+
+    def block(row: int, column: int, name: str, letter: str, content: Any = None) -> None:
+        across = [f"{letter}{n}" if labels and letter else None for n in (1, 2, 3)]
+        sheet.block(row, column, name, [None] * 3, across, content)
+
+    block(2, 8, "Input", "x", x)
+    for n, (kind, name) in enumerate(zip("QKV", ("Queries", "Keys", "Values"))):
+        block(8 + 6 * n, 2, f"W{kind}", "", w[kind])
+        block(8 + 6 * n, 8, name, kind.lower())
+    for n, name in enumerate(("Scores", "Softmax", "Output")):
+        block(2 + 6 * n, 14, name, "q" if name == "Scores" else "")
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (len(book.filling.frames), book.attention) == (6, [])
+    q, k, v = (w[kind] @ x for kind in "QKV")
+    shown = shown_in(book, out)
+    np.testing.assert_allclose(shown["Q"].T, q)
+    np.testing.assert_allclose(shown["Output"], naive_attention(q.T, k.T, v.T)[1], rtol=1e-9)
