@@ -160,7 +160,8 @@ SPELLINGS = {
     "Scores": "scores score s attentionscores attentionscore similarityscores similarities similarity "
     "dotproducts dotproduct dotproductsimilarity innerproducts innerproduct matmul1 eij "
     "ω ωij affinity affinities affinityscores alignmentscores energy energies compatibility "
-    "compatibilityscores attentionlogits unnormalizedattention unnormalizedweights unnormalizedscores",
+    "compatibilityscores attentionlogits unnormalizedattention unnormalizedweights unnormalizedscores "
+    "relevance relevancescores",
     "Scaled": "scaled scale scaling ss",
     "Masked": "masked maskedscores maskedattentionscores scores+m scaled+m addmask addthemask "
     "applymask applythemask",
@@ -168,19 +169,21 @@ SPELLINGS = {
     "Softmax": "softmax attention attentionweights attentionweight attentionmatrix "
     "attentionweightmatrix attentionprobabilities weights weight a softmaxweights normalizedweights "
     "normalizedscores normalizedattention normalizedattentionscores attentionpattern attentionmap "
-    "attentiondistribution attentionfilter softmaxoutput softmaxscores alpha α αij aij",
+    "attentiondistribution attentionfilter softmaxoutput softmaxscores alpha α αij aij "
+    "alignmentweights attentioncoefficients",
     "Softmax.Maximum": "maximum max rowmaximum rowmax maxima",
     "Softmax.Exponentials": "exponentials exponential exp exponents exponentiated exponentiatedscores "
-    "expscores",
+    "expscores numerator numerators softmaxnumerator",
     "Softmax.Sum": "sum sums rowsum rowsums sumofrow sumofrows sumofeachrow Σ ∑ Σr[i] Σexp sumofexp "
-    "sumofexponentials sumofexponents",
+    "sumofexponentials sumofexponents sumofexps denominator denominators softmaxdenominator normalizer "
+    "total totals rowtotal rowtotals",
     "Output": "output outputs outputz z context contextvector contextvectors attentionoutput "
     "attentionout result contextvec contextvecs allcontextvecs allcontextvectors δe δx "
     "attentionweightedfeatures attentionvalues weightedv headoutput attentionheadoutput finaloutput "
     "multihead multiheadoutput attentionresult multiheadattention",
     "Concat": "concat concatenate concatenated concatenatedheads concatenateheads concatheads "
     "concatenation "
-    "concatenatedoutputs",
+    "concatenatedoutputs headsconcatenated",
     "Positions": "positionalencoding positionalencodings positionencoding positionencodings "
     "positionalembedding positionalembeddings positionembedding positionembeddings "
     "pe positionalencodingpe "
@@ -198,9 +201,9 @@ OF_LAYERS = {
     "residualvalues e+δe x+δx",
     "Embedded": "addpositions addpe addpositionalencoding addpositionalencodings",
     "Norm": "layernorm layernormalization rmsnorm rmsnormalization add&norm addandnorm addnorm "
-    "add+norm addlayernorm normalized",
-    "Norm.Mean": "mean means average rowmean",
-    "Norm.Variance": "variance variances rowvariance",
+    "add+norm addlayernorm addandnormalize add&normalize normalized",
+    "Norm.Mean": "mean means average rowmean μ",
+    "Norm.Variance": "variance variances rowvariance σ²",
     "FeedForward": "feedforward feedforwardnetwork ffn mlp secondlayer ffnsecondlayer "
     "secondlinearlayer",
     "Hidden": "hidden hiddenlayer hiddenunits hiddenstate hiddenstates feedforwardhidden "
@@ -399,6 +402,7 @@ def step_named(text: str) -> tuple[str, bool] | None:
         if found and found[0] != "Input":
             return found
     plain = _HEAD_FIRST.sub(r"\2 head \1", _marked(undecorated(text)).strip(":;. "))
+    plain = re.sub(r"(?<=\w\w)\s+\(?(?:μ|σ2)\)?$", "", plain)  # `Variance σ²`
     if re.search(r"\([^()]*=[^()]*\)$", plain):  # `Queries (Q = X W_Q)`
         plain = _ASIDE.sub("", plain)
     before, equals, after = plain.partition("=")
@@ -413,7 +417,8 @@ def step_named(text: str) -> tuple[str, bool] | None:
         if (weights := weight_label(part)) and weights != "Mask":
             return weights, False
         joined = re.match(r"concat\w*\s*\(", part, re.IGNORECASE)  # Concat(head_1, head_2) is of all
-        head = None if joined else _HEAD.search(_SPOKEN_HEAD.sub("head", part))
+        whole = joined or part in BY_SPELLING  # σ²
+        head = None if whole else _HEAD.search(_SPOKEN_HEAD.sub("head", part))
         base = part[: head.start()] if head else part
         found = _step(base)
         if found == ("Hidden", False) and _APPLIED.search(plain):

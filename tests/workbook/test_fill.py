@@ -1855,26 +1855,38 @@ def test_the_spellings_on_the_page_are_those_of_their_steps() -> None:
             assert (step_called(spelling, {}) or ("",))[0] in names, spelling
 
 
-def test_of_equal_titles_the_first_is_that_where_the_steps_follow_each_other(tmp_path: Path) -> None:
+@pytest.mark.parametrize("last", ["Norm", "Final output", "Output"])
+def test_of_equal_titles_the_first_is_that_where_the_steps_follow_each_other(
+    last: str, tmp_path: Path
+) -> None:
     """Down one column, then down the next, whose `Norm` stands further up."""
     made, rng = openpyxl.Workbook(), np.random.default_rng(6)
     sheet, weights = AuthorSheet(made.active), {}
     sheet.block(2, 2, "Input", PETS, DIMS, X)
     for n, (name, shape) in enumerate(
-        {"W_Q": (3, 3), "W_K": (3, 3), "W_V": (3, 3), "W_1": (3, 4), "W_2": (4, 3)}.items()
+        {
+            "W_Q": (3, 3),
+            "W_K": (3, 3),
+            "W_V": (3, 3),
+            "W_O": (3, 3),
+            "W_1": (3, 4),
+            "W_2": (4, 3),
+        }.items()
     ):
         weights[name] = rng.integers(-9, 10, shape) / 10
         sheet.block(2, 12 + 8 * n, name, *("abcd"[:k] for k in shape), weights[name])
-    columns = ("Scores", "Attention weights", "Output", "Norm"), ("Hidden", "Feed forward", "Norm")
+    columns = (
+        ("Scores", "Attention weights", "Output", "Output projection", "Norm"),
+        ("Hidden", "Feed forward", last),
+    )
     for n, titles in enumerate(columns):
         for m, title in enumerate(titles):
             wide = PETS if n == 0 and m < 2 else "abcd"[: 4 if title == "Hidden" else 3]
             sheet.block(12 + 9 * m, 2 + 12 * n, title, PETS, wide)
     book, _ = filled(saved(made, tmp_path / "own.xlsx"))
-    found = {
-        frame.step: frame.place.column for _, frame, _ in book.filling.frames if "Norm" in frame.step
-    }
-    assert found == {"Enc1.Norm_1": 3, "Enc1.Norm_2": 15}
+    found = {frame.step: frame.place.column for _, frame, _ in book.filling.frames}
+    around = ("Output_1", "Attention", "Norm_1", "Norm_2")
+    assert [found.get(f"Enc1.{step}") for step in around] == [3, 3, 3, 15]
 
 
 def test_titles_tell_the_number_of_heads_and_the_model(tmp_path: Path) -> None:
@@ -2032,7 +2044,7 @@ TITLES = {
     "Scores": "Affinity matrix | Scores K^T Q | Step 2: Scores (Q·Kᵀ) "
     "| Self-attention scores | (2) Scores | Q @ K.T | QKT | Q.K^T "
     "| Cross-attention scores | Q times K | attn scores "
-    "| Similarity matrix S | ① Scores | Scores ↓ | “Scores” | Scores [3×3] "
+    "| Relevance scores | Similarity matrix S | ① Scores | Scores ↓ | “Scores” | Scores [3×3] "
     "| Step two: compute the scores | Part B: Scores | 2.1 Scores | Unnormalized scores",
     "Masked": "Scores + M | Add the mask | Scores after masking",
     "FeedForward": "Second layer | Feed forward output | FFN OUTPUT | ReLU(X W1 + b1) W2 + b2",
@@ -2051,11 +2063,13 @@ TITLES = {
     "Scaled_1": "S1 = Q1K1ᵀ/√2",
     "Scores_2": "attention scores ω^(2)",
     "Softmax": "Normalized weights (softmax) | III. Softmax | After softmax | Row-wise softmax | α_ij "
-    "| Normalised scores | exp(s)/sum(exp(s)) | ÷ sum | ÷ ∑ | Weights α",
+    "| Alignment weights | Normalised scores | exp(s)/sum(exp(s)) | ÷ sum | ÷ ∑ | Weights α",
     "Softmax_2": "Head 2: Softmax",
+    "Norm.Mean": "Mean μ",
+    "Norm.Variance": "σ² | Variance (σ²)",
     "Softmax.Maximum": "Max per row",
     "Softmax.Exponentials": "e^S | e^(x - max) | e^□",
-    "Softmax.Sum": "∑ | ∑ e^x",
+    "Softmax.Sum": "∑ | ∑ e^x | Denominator | Row totals",
     "Output": "Output: the new vectors | MultiHead = Concat · Wo | O = PV | Attn out "
     "| Sum = new vector for 'cat' | Task 3 - Contextualized embeddings | softmax(QK^T/√dk)V | AV "
     "| Output V A | Output A × V "

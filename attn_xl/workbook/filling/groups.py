@@ -169,6 +169,12 @@ def assigned(
     titles = [*tags, *names_of(drawn, called), *sheets_named(drawn, pages, called)]
     titles += [title for sheet in drawn.sheets for title in titles_of(sheet, called)]
     titles += _outputs_of_heads(pages, titles)
+    products = {
+        one for one in titles if one.step == steps.W_O.symbol and "projection" in one.text.casefold()
+    }
+    if any(one.step == steps.W_O.symbol and one not in products for one in titles):
+        by_w_o = steps.ATTENTION.symbol  # `Output projection` is the product then
+        titles = [replace(one, step=by_w_o) if one in products else one for one in titles]
     named = {title.step for title in titles if len(title.text) > 1}  # x may be a label
     if steps.INPUT.symbol not in named:
         if not named.isdisjoint(MEMORIES):
@@ -1064,7 +1070,8 @@ def _assign(
     titles = [
         one for one in titles if one.place or not _heads_sums(made, pages[one.sheet], one, titles)
     ]
-    titles = _around_w_o(_in_reading_order(titles, made.graphs[0]), made, pages)
+    titles = _at_the_end(_in_reading_order(titles, made.graphs[0]), made.graphs[0])
+    titles = _around_w_o(titles, made, pages)
     headless = _of_missing_heads(made, titles)
     placed = [title for title in titles if title not in headless]
     offers = sorted(_offers(made, pages, placed, taken), key=lambda offer: offer.rank)
@@ -1144,6 +1151,31 @@ def _in_reading_order(titles: Sequence[Title], graph: Graph) -> list[Title]:
     if _reads_down(known):
         return sorted(titles, key=lambda one: (one.sheet, one.column, one.row))
     return [*titles]
+
+
+_IN_LAYERS = re.compile(r"(?:Enc|Dec)\d*\.")
+_OF_THE_END = re.compile(
+    r"(?!.*(?:attention|head))(?:.*\bfinal\b|.*\b(?:encoder|layer|block)\b.*\boutput\b)"
+)
+"""Titles of the last step of a layer, or of all."""
+
+
+def _at_the_end(titles: Sequence[Title], graph: Graph) -> list[Title]:
+    """Titles in reading order; an output behind the network of a layer is its last step, as is a `Final
+    output`, and an `Encoder output` to fill in."""
+    found, behind = [], False
+    made = [name for name, node in graph.items() if not (node.helper or node.operation is None)]
+    for title in titles:
+        path, base, head = _PARTED.findall(title.step)[0]
+        told, output = title.text.casefold(), base == steps.OUTPUT.symbol and not head
+        own = [name for name in made if _IN_LAYERS.match(name) and name.startswith(path)]
+        if base == steps.INPUT.symbol and "output" in told:
+            title = replace(title, step=(own or made)[-1])
+        elif own and output and title.place is None and (behind or _OF_THE_END.match(told)):
+            title = replace(title, step=own[-1])
+        behind = base in OF_NETWORK or (behind and base not in (*ACROSS, *PROJECTIONS))
+        found.append(title)
+    return found
 
 
 def _reads_down(known: Mapping[Any, int]) -> bool:
@@ -1323,11 +1355,7 @@ the length of vectors for a norm, the result of a network for an output, a candi
 
 def _as_computed(title: Title, graphs: Sequence[Graph], titles: Sequence[Title]) -> Title:
     """A title of a step, or of what the model has in its place; probabilities beside logits are those
-    of words, `Attention` beside other weights without an output is that, and `Encoder output` over a
-    blank frame is the last step."""
-    if title.step == steps.INPUT.symbol and re.search("output", title.text, re.IGNORECASE):
-        last = [name for graph in graphs[:1] for name, node in graph.items() if not node.helper]
-        return replace(title, step=last[-1])
+    of words, and `Attention` beside other weights without an output is that."""
     base = title.step.partition("_")[0]
     own = title.text.casefold()
     others = [one for one in titles if one.place is None and one.text.casefold() != own]
