@@ -508,8 +508,9 @@ def tables_given(
                 continue
             others = (t for t in titles if t.place is None and beside(title, t, *block[:2]))
             others = (t for t in others if not is_label(cells, t, *block))
-            headed = cells.labels(block[0] - 1, block[1], 1, block[3])  # beside it stand words, then
-            if title.place is None and any(not headed or t.last_column < block[1] - 1 for t in others):
+            if block[2] == 1 and cells.labels(block[0] - 1, block[1], 1, block[3]):
+                others = (t for t in others if t.last_column < block[1] - 1)  # beside it stands a word
+            if title.place is None and any(others):
                 continue
             alone = title.step == "Input" and not title.place and _is_vector(sheet, cells, block)
             below = block[0] + block[2], block[1], 1, block[3]

@@ -331,7 +331,7 @@ class _Sheet:
         words, aside = left - 2 if apart else first, ()  # type: int, tuple[str, ...]
         if labels and header and bottom > top:
             words, aside = self._words(top, bottom, first)
-        if self._describes(top, bottom, last + 1):
+        if self._describes(top, bottom, last + 1) and not self._title_behind(top, bottom, last + 1):
             name = self.text(top - 1, last + 1)
             called = f", {name!r}," if name else ""
             aside += (f"column {letters(last + 2)}{called} has texts and is left out",)
@@ -355,6 +355,14 @@ class _Sheet:
         before, heading = (self.text(top - 1, c) for c in (column - 1, column))
         notes = bool(before and not heading) or heading.casefold() in NOTE_HEADINGS
         return self._is_text(top, bottom, column) or (notes and not (texts > TEXT).any())
+
+    def _title_behind(self, top: int, bottom: int, column: int) -> str:
+        """The name of a matrix right of its numbers, which nothing follows; "" if there is none."""
+        there = slice(top, bottom + 1)
+        if self.cells[there, column + 1 : column + 2].any() or column >= self.cells.shape[1]:
+            return ""
+        texts = [self.text(row, column) for row in range(top, bottom + 1) if self.kind(row, column)]
+        return texts[0] if len(texts) == 1 and self.names(texts[0]) else ""
 
     def _parts(self, top: int, bottom: int, column: int) -> bool:
         """Whether an empty column stands between words, which no numbers precede, and numbers."""
@@ -405,7 +413,7 @@ class _Sheet:
                 break
             if (self.owner[top : bottom + 1, column] > 0).any():
                 break
-            if self._describes(top, bottom, column):
+            if self._describes(top, bottom, column) or self._title_behind(top, bottom, column):
                 break
             column += 1
         return column - 1
@@ -467,6 +475,8 @@ class _Sheet:
                 titles = self._texts(stop, top, first, last) + titles
             up = top if as_title else stop
         near = [(title, "above it") for title in titles]
+        if behind := self._title_behind(top, box[2], last + 1):
+            near.append((behind, "right of it"))
         if side_title:
             near.append((side_title, "left of it"))
         if header is not None and up <= header:
@@ -529,6 +539,9 @@ class _Sheet:
                 kind = self.kind(row, column)
                 if kind > TEXT:
                     break
+                touched = self.kind(row, column - 1) == NUMBER and column < left - 1
+                if touched and self.names(self.text(row, column)):
+                    break  # right of its own numbers
                 if kind == TEXT and not _SIGNS.fullmatch(self.text(row, column)):
                     yield self.text(row, column), "left of it"
                     break

@@ -219,6 +219,19 @@ def test_a_title_may_stand_over_labels_that_a_table_does_not_have(make: Make, ga
     assert set(read_tables(make({"s": rows})).weights) == {"W_Q"}
 
 
+@pytest.mark.parametrize("labelled", [True, False])
+def test_titles_may_stand_right_of_tables_in_a_row(make: Make, labelled: bool) -> None:
+    rows: list[list[Any]] = [["", *"de", "", "", *"kl", "", "", *"kl", "", "", *"vw"]] * labelled
+    for n, names in enumerate((("X", "Wq", "Wk", "Wv"), [""] * 4)):
+        parts = [[n + 4 * m, n + 4 * m + 2, name, ""] for m, name in enumerate(names)]
+        rows.append([f"cat {n}", *(value for part in parts for value in part)])
+    found = read_tables(make({"s": rows}))
+    assert {name: one.values[0, 0] for name, one in found.weights.items()} == {
+        "W_Q": 4, "W_K": 8, "W_V": 12,
+    }  # fmt: skip
+    assert [one.rows for one in found.sentences.values()] == [("cat 0", "cat 1")]
+
+
 @pytest.mark.parametrize(
     ("rows", "kept", "why"),
     [

@@ -3226,3 +3226,36 @@ def test_square_products_of_words_in_columns(labels: bool, tmp_path: Path) -> No
     shown = shown_in(book, out)
     np.testing.assert_allclose(shown["Q"].T, q)
     np.testing.assert_allclose(shown["Output"], naive_attention(q.T, k.T, v.T)[1], rtol=1e-9)
+
+
+def test_labels_left_of_squares_on_other_sheets_tell_the_words(tmp_path: Path) -> None:
+    made, x = openpyxl.Workbook(), numbers(PETS, 5)
+    AuthorSheet(made.active, across=True).block(2, 2, "Input", PETS, "defgh", x)
+    for name in ("Scores", "Softmax", "Output"):
+        sheet = AuthorSheet(made.create_sheet(f"Step {name[:2]}"))
+        sheet.block(2, 2, name, "defgh" if name == "Output" else PETS, [None] * 5)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    _, last, _ = book.filling.frames[-1]
+    shown = values_in(read_drawn(out).sheets[3], last.place, last.turned)[1]
+    np.testing.assert_allclose(shown, naive_attention(x, x, x)[1], rtol=1e-9)
+    again = fill_file(out, {})
+    assert (again.content, again.attention) == (out.read_bytes(), [])
+
+
+def test_a_title_left_of_numbers_does_not_name_those_of_the_next_title(tmp_path: Path) -> None:
+    """Titles left of their blocks, those of weights as high as the queries below them."""
+    made, x, words, w = openpyxl.Workbook(), X[:4, :2], PETS[:4], np.array([[1.0, -2], [0.5, 1]])
+    sheet = AuthorSheet(made.active)
+    blocks: list[tuple[str, Sequence[str], Sequence[str], Any]] = [
+        ("Wq", "de", "kl", w), ("X", words, "de", x), ("Wk", "de", "kl", w.T), ("Wv", "de", "vw", w),
+        *((name, words, "kl", None) for name in ("Queries", "Keys", "Values")),
+        *((name, words, words, None) for name in ("Scores", "Softmax")), ("Output", words, "kl", None),
+    ]  # fmt: skip
+    row = 2
+    for n, (name, rows, columns, content) in enumerate(blocks):
+        column, labels = 2 + 7 * (n % 2), rows if name == "X" else [None] * len(rows)
+        sheet.block(row - 1, column, "", labels, columns, content)
+        sheet.sheet.cell(row + 1, column - (name == "X"), name)
+        row += (len(rows) + 2) * (n % 2)
+    _, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert fill_file(out, {}).content == out.read_bytes()

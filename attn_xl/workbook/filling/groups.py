@@ -977,13 +977,15 @@ def _untitled_inputs(
 
 
 def _squares(pages: Mapping[str, Page], words: tuple[str, ...]) -> int:
-    """How many blank squares have these words on both sides, or nothing."""
+    """How many squares that are blank or computed have these words on their sides, or nothing."""
     size, found = len(words), 0
     for page in pages.values():
-        for row, column, *shape in (*page.blanks, *page.labelled):
-            if shape == [size, size] and not page.filled(row, column, *shape):
+        typed = page.numbers - page.sheet.formulas.keys()
+        for row, column, *shape in {*page.blanks, *page.labelled, *page.blocks}:
+            place = Place("", row, column, size, size)
+            if shape == [size, size] and typed.isdisjoint(place.cells()):
                 labels = page.labels(row, column - 1, size, 1), page.labels(row - 1, column, 1, size)
-                found += labels in (((), ()), (words, words))
+                found += {*labels} <= {(), words}
     return found
 
 
