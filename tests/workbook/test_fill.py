@@ -3171,9 +3171,10 @@ def test_titles_that_a_word_model_or_a_comparison_has(kind: str, tmp_path: Path)
         np.testing.assert_allclose(last[0, 1:], np.degrees(np.arccos(units[0] @ units[1:].T)))
 
 
-@pytest.mark.parametrize("beside", [True, False])
-def test_headings_tell_the_heads(beside: bool, tmp_path: Path) -> None:
-    """Of the steps below them, until the heads are joined; the weights stand apart."""
+@pytest.mark.parametrize("steps", ["beside", "below", "right of the weights"])
+def test_headings_tell_the_heads(steps: str, tmp_path: Path) -> None:
+    """Of the steps below them, until the heads are joined; the weights stand apart, or below headings
+    of their own."""
     made, rng, words = openpyxl.Workbook(), np.random.default_rng(2), PETS[:4]
     sheet, x, z = AuthorSheet(made.active), X[:4], []
     made.active["A1"] = "Multi-head attention"
@@ -3181,9 +3182,15 @@ def test_headings_tell_the_heads(beside: bool, tmp_path: Path) -> None:
     for n in (0, 1):
         weights = rng.integers(-3, 4, (3, 3, 2)) / 2
         for m, kind in enumerate("QKV"):
+            if steps == "right of the weights":
+                sheet.block(12 + 24 * n + 7 * m, 1, f"W{kind}", DIMS, "ab", weights[m])
+                continue
             name = f"W{kind} (weights) (head {n + 1})"
             sheet.block(3, 7 + 12 * m + 6 * n, name, DIMS, "ab", weights[m])
-        top, left = (10, 1 + 16 * n) if beside else (10 + 26 * n, 1)
+        top, left = (10 + 26 * n, 1) if steps == "below" else (10, 1 + 16 * n)
+        if steps == "right of the weights":
+            made.active.cell(11 + 24 * n, 1, f"Attention head {n + 1}:")
+            top, left = 2, 9 + 9 * n
         made.active.cell(top, left, f"Attention head {n + 1}:")
         for row, step in enumerate(("2. Queries Q", "Scores (QKᵀ)", "Z = A V")):
             columns = words if row == 1 else "ab"

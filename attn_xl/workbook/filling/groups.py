@@ -900,8 +900,11 @@ def _under_heads(
         for title in own:
             above = [cell for cell in heads if cell[0] < title.row and cell[1] <= title.column + 2]
             of_head = title.step.partition(".")[0] in OF_HEADS or title.step[2:] in ("Q", "K", "V")
-            if above and of_head and not any(max(above)[0] < row <= title.row for row in ends):
-                found[title] = replace(title, step=f"{title.step}_{heads[max(above)]}")
+            if not (above and of_head):
+                continue
+            own_heading = max(above, key=lambda cell: cell[::-1])  # rather right of others than below
+            if not any(own_heading[0] < row <= title.row for row in ends):
+                found[title] = replace(title, step=f"{title.step}_{heads[own_heading]}")
         if len({one.step for one in found.values()}) > len({one.step for one in found}):
             renamed |= found
             titles = [one for one in titles if one.sheet != name or (one.row, one.column) not in heads]
