@@ -238,7 +238,8 @@ class _Search:
         of another one that has typed words, more heads or more numbers, or their weights its words."""
         kept: list[AttentionFound] = []
         words, weights, steps = set[int](), set[int](), list[Place]()
-        for one in sorted((one for one in found if not _misnamed(one)), key=_chance):
+        told = (one for one in found if not (_misnamed(one) or self._lacks_heads(one)))
+        for one in sorted(told, key=_chance):
             ends = [end for end in (one.words, one.memory) if end]
             own = {id(w.found) for w, _ in one.weights.values()}
             computed, sheet = one.words.found.computed, one.words.sheet
@@ -256,6 +257,14 @@ class _Search:
             steps += [p.place for p in projected if p.place]
             steps += [h.weights[0] for h in one.heads if h.weights]
         return kept
+
+    def _lacks_heads(self, one: AttentionFound) -> bool:
+        """Whether titles of typed weights tell other heads than the numbers, which may fit by chance;
+        what only the numbers tell is kept."""
+        labels = {_title(x.found) for x in self._products.factors if not x.found.computed}
+        heads = [{name[4:] for name in labels if name.startswith(f"W_{letter}_")} for letter in "QKV"]
+        plain = one.settings.keys() <= {"heads"} and "Mask" not in one.weights
+        return plain and heads[0] == heads[1] == heads[2] and 1 < len(heads[0]) != len(one.heads)
 
     def _others(self, certain: bool) -> Iterator[tuple[Factor, Factor]]:
         """Words and those of others that they may look at: if it is `certain` that some look at
@@ -523,14 +532,30 @@ def _read_by(*projections: Projection) -> list[Place]:
 def _pairs(
     queries: Sequence[Projection], keys: Sequence[Projection]
 ) -> list[tuple[Projection, Projection]]:
-    """The queries and keys of one width, those with different weights first."""
+    """The queries and keys of one width, those first whose weights titles call so, with one head's
+    number, then those with different weights."""
     pairs = [(q, k) for q in queries for k in keys if q.values.shape[1] == k.values.shape[1]]
-    return sorted(pairs, key=lambda pair: pair[0] is pair[1])
+
+    def rank(pair: tuple[Projection, Projection]) -> tuple[bool, bool, bool]:
+        q, k = pair
+        return q is k, not (_may_be(q, "W_Q") and _may_be(k, "W_K")), _head_of(q) != _head_of(k)
+
+    return sorted(pairs, key=rank)
 
 
 def _values(q: Projection, k: Projection, keys: Sequence[Projection]) -> list[Projection]:
-    """What attention weights may multiply, queries and keys last."""
-    return sorted(keys, key=lambda v: v is q or v is k)
+    """What attention weights may multiply, that of the same head first, queries and keys last."""
+    return sorted(keys, key=lambda v: (v is q or v is k, _head_of(v) != _head_of(q)))
+
+
+def _head_of(one: Projection) -> str:
+    """The number of the head in the title of its weights; "" if there is none."""
+    return _title(one.weights.found).partition("_")[2].partition("_")[2] if one.weights else ""
+
+
+def _title(found: Found) -> str:
+    """The weights that the title of a table names, or ""."""
+    return (weight_label(found.names[0][0]) if found.names else None) or ""
 
 
 def _of_zeros_and_ones(a: Values) -> bool:

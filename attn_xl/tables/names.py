@@ -89,8 +89,8 @@ def of_head(name: str, sheet: str) -> str:
 
 def weight_label(text: str) -> str | None:
     """The weights that a label names: `W_Q` for `Wq`, `W^Q`, `W_{Q}:` and `Query weights`; `W_Q_2` for
-    `Query weights, head 2`; None if it names none."""
-    text = of_table(undecorated(text).rstrip(":= "))
+    `Query weights, head 2` and `Head 2: Wq`; None if it names none."""
+    text = of_table(_HEAD_FIRST.sub(r"\2 head \1", undecorated(text)).rstrip(":= "))
     named = _SAYS_MORE.sub("", text)
     for form in (text, _BRACKETS.sub(" ", text), named, _SAYS_WEIGHTS.sub(" ", named)):
         if found := weight_name(form.strip()) or _of_gate(form) or _weight_label(form):

@@ -200,7 +200,7 @@ def test_real_frames() -> None:
         ("W_Q (3 x 6)", "W_Q"), ("Value projection", "W_V"), ("output weights", "W_O"), ("Wo", "W_O"),
         ("b_q", "b_Q"), ("Key bias", "b_K"), ("W_Q_2", "W_Q_2"), ("W_2^Q", "W_Q_2"),
         ("w100", None), ("b 0q", None), ("W12", "W_1_2"),  # a hundred words
-        ("Query weights, head 2", "W_Q_2"), ("W_Q: learned", "W_Q"), ("Matrix WK", "W_K"), ("Sheet 1 - W_Q", "W_Q"),
+        ("Query weights, head 2", "W_Q_2"), ("Head 2: Wq", "W_Q_2"), ("W_Q: learned", "W_Q"), ("Matrix WK", "W_K"), ("Sheet 1 - W_Q", "W_Q"),
         ("Q weights", "W_Q"), ("Linear layer Q", "W_Q"), ("Random W_K", "W_K"), ("• W_Q", "W_Q"),
         ("Step 1: W_Q ∈ R^3x3", "W_Q"), ("W_xh", "W_h"), ("Whh", "U_h"), ("W_ih", "W_h"), ("W_hc", "U_c"),
         ("Query projection W_Q", "W_Q"), ("Weights for Q", "W_Q"), ("Enc1.W_Q", "Enc1.W_Q"), ("Mask", "Mask"),

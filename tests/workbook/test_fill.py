@@ -3266,3 +3266,28 @@ def test_a_title_left_of_numbers_does_not_name_those_of_the_next_title(tmp_path:
         row += (len(rows) + 2) * (n % 2)
     _, out = filled(saved(made, tmp_path / "own.xlsx"))
     assert fill_file(out, {}).content == out.read_bytes()
+
+
+@pytest.mark.parametrize("labels", [True, False])
+def test_titles_tell_heads_where_numbers_fit_by_chance(labels: bool, tmp_path: Path) -> None:
+    """The values of the first head are equal, so that any attention weights give its output."""
+    made, words = openpyxl.Workbook(), ["green", "and"]
+    sheet, x = AuthorSheet(made.active), np.array([[2.0, -1, -2], [-1, 0, 2]])
+    sheet.block(2, 1, "Input", words, DIMS, x)
+    sheet.labels = labels
+    first = [1.0, -1, 1], [-1, 0, -0.5], [-0.5, 0.5, -0.5]
+    heads = first, ([0, -0.5, -1], [0.5, 0, 0.5], [0.5, 1, 0])
+    for n, columns in enumerate(heads):
+        for m, (kind, column) in enumerate(zip("QKV", columns)):
+            given = np.array(column)[:, None]
+            sheet.block(8 + 7 * n, 1 + 4 * m, f"Head {n + 1}: W_{kind}", DIMS, "a", given)
+        for m, step in enumerate(("Q", "K", "V", "Scores", "Softmax", "Output")):
+            across = words if step in ("Scores", "Softmax") else "a"
+            sheet.block(8 + 7 * n, 13 + 5 * m, f"Head {n + 1}: {step}", words, across)
+    sheet.block(22, 1, "Concat", words, "ab")
+    _, out = filled(saved(made, tmp_path / "own.xlsx"))
+    (graph,) = attn_xl.attend(attn_xl.read_tables(out)).values()
+    z = [
+        naive_attention(*(x @ np.array(column)[:, None] for column in columns))[1] for columns in heads
+    ]
+    np.testing.assert_allclose(graph["Output"].values, np.hstack(z), rtol=1e-9)
