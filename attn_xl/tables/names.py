@@ -173,7 +173,7 @@ SPELLINGS = {
     "alignmentweights attentioncoefficients",
     "Softmax.Maximum": "maximum max rowmaximum rowmax maxima",
     "Softmax.Exponentials": "exponentials exponential exp exponents exponentiated exponentiatedscores "
-    "expscores numerator numerators softmaxnumerator",
+    "expscores exponentiate exponentize exponentiation numerator numerators softmaxnumerator",
     "Softmax.Sum": "sum sums rowsum rowsums sumofrow sumofrows sumofeachrow Σ ∑ Σr[i] Σexp sumofexp "
     "sumofexponentials sumofexponents sumofexps denominator denominators softmaxdenominator normalizer "
     "total totals rowtotal rowtotals",

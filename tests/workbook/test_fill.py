@@ -2068,7 +2068,7 @@ TITLES = {
     "Norm.Mean": "Mean μ",
     "Norm.Variance": "σ² | Variance (σ²)",
     "Softmax.Maximum": "Max per row",
-    "Softmax.Exponentials": "e^S | e^(x - max) | e^□",
+    "Softmax.Exponentials": "e^S | e^(x - max) | e^□ | exponentiate | Numerators",
     "Softmax.Sum": "∑ | ∑ e^x | Denominator | Row totals",
     "Output": "Output: the new vectors | MultiHead = Concat · Wo | O = PV | Attn out "
     "| Sum = new vector for 'cat' | Task 3 - Contextualized embeddings | softmax(QK^T/√dk)V | AV "
