@@ -3,6 +3,7 @@ sums, means, checks. They are no part of a matrix."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -14,6 +15,9 @@ NEAR = 4
 """Cells from a sum to the numbers, at most."""
 Cell = tuple[int, int]
 Formulas = Mapping[Cell, Formula]
+
+
+_QUOTIENT = re.compile(r"EXP\(.*/.*|\$?[A-Z]+\$?\d+/(?:\$[A-Z]+\d+|[A-Z]+\$\d+)")
 
 
 def sums_in(formulas: Formulas, value_at: Callable[[Cell], Any]) -> dict[Cell, int]:
@@ -32,6 +36,8 @@ def _is_sum(formulas: Formulas, cell: Cell, across: int, value_at: Callable[[Cel
     beside_typed = before not in formulas and is_number(value_at(before))
     if own.array or own.text.count(str(own.row) if across else letters(own.column)) < 2 - beside_typed:
         return False  # most formulas read nothing beside them
+    if _QUOTIENT.fullmatch(own.text):
+        return False  # an exponential by their sum
     row, column = cell
     down = 1 - across
     sides = [formulas.get((row + n * down, column + n * across)) for n in (-1, 1)]

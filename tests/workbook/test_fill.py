@@ -3291,3 +3291,32 @@ def test_titles_tell_heads_where_numbers_fit_by_chance(labels: bool, tmp_path: P
         naive_attention(*(x @ np.array(column)[:, None] for column in columns))[1] for columns in heads
     ]
     np.testing.assert_allclose(graph["Output"].values, np.hstack(z), rtol=1e-9)
+
+
+@pytest.mark.parametrize("sums", [True, False])
+def test_a_softmax_down_columns_may_lack_a_number(sums: bool, tmp_path: Path) -> None:
+    """A quotient of a number and the sum of its column is no sum."""
+    made, words = openpyxl.Workbook(), PETS[:2]
+    sheet = AuthorSheet(made.active, across=True, labels=False)
+    sheet.block(1, 1, "Input", words, "de", X[:2, :2])
+    for n, name in enumerate(("Scores", "Exponentials", "Sum", "Softmax")):
+        if sums or name in ("Scores", "Softmax"):
+            sheet.block(6 + 4 * n, 1, "", words, [None] if name == "Sum" else words)
+            made.active.cell(7 + 4 * n, 2, name)
+    _, out = filled(saved(made, tmp_path / "own.xlsx"), options={"scale": False})
+    book = openpyxl.load_workbook(out)
+    book.active["B21"] = None
+    half = fill_file(saved(book, tmp_path / "half.xlsx"), {"scale": False})
+    assert (half.filling.count, half.attention) == (1, [])
+
+
+def test_the_mask_of_another_sentence_is_none_of_a_longer_one(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    for n, (words, x) in enumerate(((PETS[:2], X[:2]), (DESK[:4], Y[:4]))):
+        mask = np.triu(np.full((2, 2), -1e9), 1) if n == 0 else None
+        sheet.block(2 + 10 * n, 1, "Input", words, DIMS, x)
+        for m, step in enumerate(("Scores", "Mask", "Masked", "Softmax")):
+            sheet.block(2 + 10 * n, 8 + 8 * m, step, words, words, mask if step == "Mask" else None)
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (book.filling.count, book.attention) == (3 * 4 + 4 * 16, [])

@@ -1017,6 +1017,11 @@ def _group(
         if step not in nearest or apart(title) < apart(nearest[step]):
             nearest[step] = title
     own = {step: weights[title] for step, title in nearest.items()}
+    if len(inputs) > 1:  # the mask of another sentence, if it is not as large
+        fits = {*table.shape}
+        masks = [step for step, (_, one) in own.items() if step.startswith(steps.MASK.symbol)]
+        for step in (step for step in masks if fits.isdisjoint(own[step][1].shape)):
+            del own[step]
     plain = {step: one for step, (_, one) in own.items()}
     words, why = direction(pages[place.sheet], table, plain, near, asked)
     if why == BY_DEFAULT:
