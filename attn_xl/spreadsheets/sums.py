@@ -15,8 +15,7 @@ NEAR = 4
 """Cells from a sum to the numbers, at most."""
 Cell = tuple[int, int]
 Formulas = Mapping[Cell, Formula]
-
-
+# What a softmax divides, by the sum of all.
 _QUOTIENT = re.compile(r"EXP\(.*/.*|\$?[A-Z]+\$?\d+/(?:\$[A-Z]+\d+|[A-Z]+\$\d+)")
 
 
@@ -37,7 +36,7 @@ def _is_sum(formulas: Formulas, cell: Cell, across: int, value_at: Callable[[Cel
     if own.array or own.text.count(str(own.row) if across else letters(own.column)) < 2 - beside_typed:
         return False  # most formulas read nothing beside them
     if _QUOTIENT.fullmatch(own.text):
-        return False  # an exponential by their sum
+        return False
     row, column = cell
     down = 1 - across
     sides = [formulas.get((row + n * down, column + n * across)) for n in (-1, 1)]

@@ -358,11 +358,12 @@ class _Sheet:
 
     def _title_behind(self, top: int, bottom: int, column: int) -> str:
         """The name of a matrix right of its numbers, which nothing follows; "" if there is none."""
-        there = slice(top, bottom + 1)
-        if self.cells[there, column + 1 : column + 2].any() or column >= self.cells.shape[1]:
+        rows = slice(top, bottom + 1)
+        if column >= self.cells.shape[1] or self.cells[rows, column + 1 : column + 2].any():
             return ""
-        texts = [self.text(row, column) for row in range(top, bottom + 1) if self.kind(row, column)]
-        return texts[0] if len(texts) == 1 and self.names(texts[0]) else ""
+        filled = np.flatnonzero(self.cells[rows, column])
+        name = self.text(top + int(filled[0]), column) if len(filled) == 1 else ""
+        return name if name and self.names(name) else ""
 
     def _parts(self, top: int, bottom: int, column: int) -> bool:
         """Whether an empty column stands between words, which no numbers precede, and numbers."""
