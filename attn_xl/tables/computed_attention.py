@@ -532,8 +532,8 @@ def _read_by(*projections: Projection) -> list[Place]:
 def _pairs(
     queries: Sequence[Projection], keys: Sequence[Projection]
 ) -> list[tuple[Projection, Projection]]:
-    """The queries and keys of one width, those first whose weights titles call so, with one head's
-    number, then those with different weights."""
+    """The queries and keys of one width, those with different weights first; of these, those whose
+    titles call them so, and of one head."""
     pairs = [(q, k) for q in queries for k in keys if q.values.shape[1] == k.values.shape[1]]
 
     def rank(pair: tuple[Projection, Projection]) -> tuple[bool, bool, bool]:

@@ -1864,14 +1864,7 @@ def test_of_equal_titles_the_first_is_that_where_the_steps_follow_each_other(
     sheet, weights = AuthorSheet(made.active), {}
     sheet.block(2, 2, "Input", PETS, DIMS, X)
     for n, (name, shape) in enumerate(
-        {
-            "W_Q": (3, 3),
-            "W_K": (3, 3),
-            "W_V": (3, 3),
-            "W_O": (3, 3),
-            "W_1": (3, 4),
-            "W_2": (4, 3),
-        }.items()
+        (dict.fromkeys(("W_Q", "W_K", "W_V", "W_O"), (3, 3)) | {"W_1": (3, 4), "W_2": (4, 3)}).items()
     ):
         weights[name] = rng.integers(-9, 10, shape) / 10
         sheet.block(2, 12 + 8 * n, name, *("abcd"[:k] for k in shape), weights[name])
@@ -3294,20 +3287,23 @@ def test_titles_tell_heads_where_numbers_fit_by_chance(labels: bool, tmp_path: P
 
 
 @pytest.mark.parametrize("sums", [True, False])
-def test_a_softmax_down_columns_may_lack_a_number(sums: bool, tmp_path: Path) -> None:
-    """A quotient of a number and the sum of its column is no sum."""
-    made, words = openpyxl.Workbook(), PETS[:2]
+def test_a_softmax_may_lack_some_numbers(sums: bool, tmp_path: Path) -> None:
+    """A quotient of a number and the sum of its column, or an exponential by their sum, is no sum."""
+    made, words = openpyxl.Workbook(), PETS[: 2 if sums else 3]
     sheet = AuthorSheet(made.active, across=True, labels=False)
-    sheet.block(1, 1, "Input", words, "de", X[:2, :2])
-    for n, name in enumerate(("Scores", "Exponentials", "Sum", "Softmax")):
-        if sums or name in ("Scores", "Softmax"):
-            sheet.block(6 + 4 * n, 1, "", words, [None] if name == "Sum" else words)
-            made.active.cell(7 + 4 * n, 2, name)
-    _, out = filled(saved(made, tmp_path / "own.xlsx"), options={"scale": False})
+    sheet.block(1, 1, "Input", words, "de", X[: len(words), :2])
+    names = ("Scores", "Exponentials", "Sum", "Softmax") if sums else ("Scores", "Scaled", "Softmax")
+    rows = [6 + n * (len(words) + 2) for n in range(len(names))]
+    for row, name in zip(rows, names):
+        sheet.block(row, 1, "", words, [None] if name == "Sum" else words)
+        made.active.cell(row + 1, 2, name)
+    settings = {"scale": not sums}
+    _, out = filled(saved(made, tmp_path / "own.xlsx"), options=settings)
     book = openpyxl.load_workbook(out)
-    book.active["B21"] = None
-    half = fill_file(saved(book, tmp_path / "half.xlsx"), {"scale": False})
-    assert (half.filling.count, half.attention) == (1, [])
+    for n in range(1, len(words)):
+        book.active.cell(rows[-1] + 2 + n, 2).value = None
+    half = fill_file(saved(book, tmp_path / "half.xlsx"), settings)
+    assert (half.filling.count, half.attention) == (len(words) - 1, [])
 
 
 def test_the_mask_of_another_sentence_is_none_of_a_longer_one(tmp_path: Path) -> None:

@@ -169,12 +169,7 @@ def assigned(
     titles = [*tags, *names_of(drawn, called), *sheets_named(drawn, pages, called)]
     titles += [title for sheet in drawn.sheets for title in titles_of(sheet, called)]
     titles += _outputs_of_heads(pages, titles)
-    products = {
-        one for one in titles if one.step == steps.W_O.symbol and "projection" in one.text.casefold()
-    }
-    if any(one.step == steps.W_O.symbol and one not in products for one in titles):
-        by_w_o = steps.ATTENTION.symbol  # `Output projection` is the product then
-        titles = [replace(one, step=by_w_o) if one in products else one for one in titles]
+    titles = _products_with_w_o(titles)
     named = {title.step for title in titles if len(title.text) > 1}  # x may be a label
     if steps.INPUT.symbol not in named:
         if not named.isdisjoint(MEMORIES):
@@ -315,6 +310,13 @@ def _outputs_of_heads(pages: Mapping[str, Page], titles: Sequence[Title]) -> lis
     ]
     steps_found = {title.step for title in found}
     return found if len(steps_found) > 1 and steps_found.isdisjoint(one.step for one in titles) else []
+
+
+def _products_with_w_o(titles: Sequence[Title]) -> list[Title]:
+    """The titles; `Output projection` is the product with W_O where another title names W_O."""
+    w_o = {one: "projection" in one.text.casefold() for one in titles if one.step == steps.W_O.symbol}
+    both, product = {*w_o.values()} == {True, False}, steps.ATTENTION.symbol
+    return [replace(one, step=product) if both and w_o.get(one) else one for one in titles]
 
 
 def _as_given(
