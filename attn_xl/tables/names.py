@@ -161,6 +161,7 @@ SPELLINGS = {
     "dotproducts dotproduct dotproductsimilarity innerproducts innerproduct matmul1 eij "
     "ω ωij affinity affinities affinityscores alignmentscores energy energies compatibility "
     "compatibilityscores attentionlogits unnormalizedattention unnormalizedweights unnormalizedscores "
+    "unnormalizedattentionweights unnormalizedattentionscores "
     "relevance relevancescores",
     "Scaled": "scaled scale scaling ss",
     "Masked": "masked maskedscores maskedattentionscores scores+m scaled+m addmask addthemask "
@@ -201,7 +202,7 @@ OF_LAYERS = {
     "residualvalues e+δe x+δx",
     "Embedded": "addpositions addpe addpositionalencoding addpositionalencodings",
     "Norm": "layernorm layernormalization rmsnorm rmsnormalization add&norm addandnorm addnorm "
-    "add+norm addlayernorm addandnormalize add&normalize normalized",
+    "add+norm addlayernorm addandnormalize add&normalize normalized ln ln(x) layernorm(x)",
     "Norm.Mean": "mean means average rowmean μ",
     "Norm.Variance": "variance variances rowvariance σ²",
     "FeedForward": "feedforward feedforwardnetwork ffn mlp secondlayer ffnsecondlayer "
@@ -245,10 +246,11 @@ _TRANSPOSED = re.compile(
 _GOES_ON = re.compile(r"[x×·*÷/+@⋅∙]\s.*=\s*([\w\s'′-]+)")
 """The result of a product whose first factor stands beside it: `· V = Output`."""
 _MORE = (
-    ("Scores", "Scaled"), ("Softmax", "Output"), ("Input", "Embedded"), ("Softmax.Sum", "Output")
+    ("Scores", "Scaled"), ("Softmax", "Output"), ("Input", "Embedded"), ("Softmax.Sum", "Output"),
+    ("Input", "Sum"), ("Output", "Sum"),
 )  # fmt: skip
 """What a name means, and what its formula may say: `Scores = QKᵀ/√d_k`, `Attention = softmax(S) V`,
-`Input = Token + Position`."""
+`Input = Token + Position`, `E' = E + ΔE`."""
 _UNSIGNED = re.compile(r"(?<=\b[QX])\.(?=[KX])|(?<=\bA)\s?(?=[VX]\b)|(?<=\b[VX])\s?(?=A\b)")
 """Where a product has a dot or no sign: `Q.K`, `A V`."""
 _QUERY, _KEY = r"(?:q|x|input|embeddings?)", r"(?:k|x|input|embeddings?)"
@@ -338,7 +340,16 @@ _OF_SENTENCE = re.compile(
     re.IGNORECASE,
 )
 """What tells the sentence of a step: `Scores, sentence 2`, `Scores (context B)`, `Text 2: Scores`."""
-_HEAD_FIRST = re.compile(r"^head\s*(\d+)\s*[.:,–-]?\s+(?=\S)(.*)", re.IGNORECASE)
+_HEAD_FIRST = re.compile(r"^(?:attention\s+)?head\s*(\d+)\s*[.:,–-]?\s+(?=\S)(.*)", re.IGNORECASE)
+_FACTOR = re.compile(r"(?<![A-Za-z])([QKVASXZ])_?(\d{1,2})(?!\d)(?=[QKVASXZ]_?\d|\b|[_^ᵀ])")
+"""A matrix of a head in a formula: `Q1K1^T`."""
+_ORDINAL = re.compile(r"(?:(?:first|1st)|(second|2nd))\s+(.*)|(.+)\s+\(([12])\)", re.IGNORECASE)
+"""One of the two norms or sums of a layer."""
+_RESULT = re.compile(
+    r".*\s(?:to\s+(?:get|obtain|produce|form|compute|find|give)|gives|yields|=>|→)\s+(.*)",
+    re.IGNORECASE,
+)
+"""What a step is for: `Multiply by V to get the output`."""
 _MINUS = re.compile(r"\s[–—−-]\s")
 _EXPLAINED = re.compile(r":\s|\n|\s[–—-]\s")
 """What parts a name from its explanation: `Output: the new vectors`."""
@@ -347,14 +358,14 @@ _ASIDE = re.compile(
 )
 _FURTHER = re.compile(
     r"\s+before\s+(?:the\s+)?\w+$|\s+(?:by|over|per|of)\s+(?:each\s+|the\s+)?(?:row|column|word|key)s?$"
-    r"|^(?:(?:comput|calculat|apply)(?:e|ing)?\s+)?(?:the|our|row[\s-]?wise|matrix)\s+|\s+(?:of|step)$"
+    r"|^(?:(?:comput|calculat|apply)(?:e|ing)?\s+)?(?:the|our|row[\s-]?wise|matrix)\s+|\s+(?:of|for|in|step)$"
     r"|^(?:comput|calculat|apply)(?:e|ing)?\s+",
     re.IGNORECASE,
 )
 _SYMBOL = re.compile(  # `Context A` heads a sentence
     r"(?<=\w\w)(?<!ontext)\s+(?:[A-Zαω]['′]?|[cfghinorz][\u0300-\u036f]?(?:_?t)?)$|(?<=\w\w)\s+(?:outputs?|vectors?)$"
 )
-_AFTER = re.compile(r"(?:[\w-]+\s+){0,2}after\s+(?:the\s+)?(\w+)", re.IGNORECASE)
+_AFTER = re.compile(r"((?:[\w&-]+\s+){0,3}?)after\s+(?:the\s+)?([\w-]+)", re.IGNORECASE)
 _OF_WORD = re.compile(r"(.+?)\s+(?:of|for)\s+(?:the\s+)?(?:(?:word|token)\s+)?[\"“‘'«]?[\w-]+[\"”’'»]?")
 """What a title says besides: `Scores (raw)`, `Softmax by row`, `Queries Q`, `Weights after softmax`."""
 _SCALED = re.compile(r"scaled\s+(.+)|\(?(.+?)\)?\s*/\s*(?:sqrt|√)\s*[\w()]*", re.IGNORECASE)
@@ -397,6 +408,10 @@ def step_named(text: str) -> tuple[str, bool] | None:
     if len(text) > 200:
         return None
     text = _OF_SENTENCE.sub("", text.strip()) or text
+    numbers = [] if "=" in text else [number for _, number in _FACTOR.findall(text)]
+    if len(numbers) > 1 == len({*numbers}):
+        found = step_named(_FACTOR.sub(r"\1", text))
+        return (f"{found[0]}_{numbers[0]}", found[1]) if found else None
     if product := _GOES_ON.fullmatch(_COUNT.sub("", text.strip(": "))):
         found = step_named(product[1])
         if found and found[0] != "Input":
@@ -405,6 +420,10 @@ def step_named(text: str) -> tuple[str, bool] | None:
     plain = re.sub(r"(?<=\w\w)\s+\(?(?:μ|σ2)\)?$", "", plain)  # `Variance σ²`
     if re.search(r"\([^()]*=[^()]*\)$", plain):  # `Queries (Q = X W_Q)`
         plain = _ASIDE.sub("", plain)
+    if ordinal := _ORDINAL.fullmatch(plain):
+        found = step_named(ordinal[2] or ordinal[3])
+        if found and found[0] in ("Norm", "Sum"):
+            return f"{found[0]}_{ordinal[4] or (2 if ordinal[1] else 1)}", False
     before, equals, after = plain.partition("=")
     if re.fullmatch(r"V\s*['′’`]", before.strip()):  # the values, mixed
         return "Output", False
@@ -434,7 +453,10 @@ def step_named(text: str) -> tuple[str, bool] | None:
         named, formula = _step(plain[: space.start()]), _step(plain[space.end() :])
         if named and formula and (named[0] == formula[0] or (named[0], formula[0]) in _MORE):
             return formula
-    return step_named(text.lower()) if text.isupper() and len(text) > 4 else None
+    if text.isupper() and len(text) > 4:
+        return step_named(text.lower())
+    result = _RESULT.fullmatch(plain)
+    return step_named(result[1]) if result else None
 
 
 def _step(text: str) -> tuple[str, bool] | None:
@@ -450,8 +472,10 @@ def _step(text: str) -> tuple[str, bool] | None:
             "mask": "Masked",
             "masking": "Masked",
         }
-        step = special.get(after[1].casefold())
-        return (step, False) if step else _step(after[1])
+        what, of = _step(after[1].strip()), after[2].casefold()
+        if what and what[0] in ("Norm", "Sum"):
+            return f"{what[0]}_{1 if 'attention' in of else 2}", False
+        return (special[of], False) if of in special else _step(of)
     of_word = _OF_WORD.fullmatch(text)
     if of_word and _step(of_word[1]) == ("Output", False):
         return "Output", False
@@ -510,7 +534,7 @@ def step_told(text: str) -> str:
     """The step that a sentence over a frame tells of, or "": Scores for `Dot product of every pair of
     words`, Scaled for `Divide by the root of the width`."""
     plain = unicodedata.normalize("NFKC", undecorated(text)).casefold()
-    plain = re.sub(r"\b(?:before|for|from|so that)\b.*|.*\b(?:into|to get)\b", "", plain)
+    plain = re.sub(r"\b(?:before|for|from|so that)\b.*|.*\binto\b|\bto get\b.*", "", plain)
     return next((step for pattern, step in _TOLD if re.search(pattern, plain)), "")
 
 

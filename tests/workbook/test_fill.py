@@ -2038,7 +2038,9 @@ TITLES = {
     "| Self-attention scores | (2) Scores | Q @ K.T | QKT | Q.K^T "
     "| Cross-attention scores | Q times K | attn scores "
     "| Relevance scores | Similarity matrix S | ① Scores | Scores ↓ | “Scores” | Scores [3×3] "
-    "| Step two: compute the scores | Part B: Scores | 2.1 Scores | Unnormalized scores",
+    "| Step two: compute the scores | Part B: Scores | 2.1 Scores | Unnormalized scores "
+    "| unnormalized attention weights ω | Dot product of q and k gives the scores",
+    "Scores_1": "Q1K1^T | Q_1 · K_1ᵀ | Attention head 1: scores | Scores for head 1",
     "Masked": "Scores + M | Add the mask | Scores after masking",
     "FeedForward": "Second layer | Feed forward output | FFN OUTPUT | ReLU(X W1 + b1) W2 + b2",
     "Activated": "Feed forward hidden layer (ReLU) | Hidden = ReLU(X W1) | ReLU(X·W_1)",
@@ -2056,8 +2058,11 @@ TITLES = {
     "Scaled_1": "S1 = Q1K1ᵀ/√2",
     "Scores_2": "attention scores ω^(2)",
     "Softmax": "Normalized weights (softmax) | III. Softmax | After softmax | Row-wise softmax | α_ij "
-    "| Alignment weights | Normalised scores | exp(s)/sum(exp(s)) | ÷ sum | ÷ ∑ | Weights α",
-    "Softmax_2": "Head 2: Softmax",
+    "| Softmax: each row sums to 1 | Alignment weights | Normalised scores | exp(s)/sum(exp(s)) | ÷ sum | ÷ ∑ | Weights α",
+    "Softmax_2": "Head 2: Softmax | softmax(Q2 K2^T/√dk)",
+    "Norm": "LN(x)",
+    "Norm_1": "First add & norm | Layer norm after attention",
+    "Norm_2": "Second layer norm | Add & Norm (2) | LayerNorm after the feed-forward",
     "Norm.Mean": "Mean μ",
     "Norm.Variance": "σ² | Variance (σ²)",
     "Softmax.Maximum": "Max per row",
@@ -2071,12 +2076,14 @@ TITLES = {
     "| Context-aware embeddings (4 × 3) | Output of masked self-attention | · V = Output: "
     "| 5. · V = Output | Step 5: 📤 Output embeddings "
     "| Attention = softmax(QKᵀ/√d) V | all_context_vecs | ΔE | weight × value "
-    "| α·v",
+    "| α·v | Step 7: Multiply by V to get the output (Z)",
     "Output_2": "Head output 2 | Output of head 2 | Context vector (word 2)",
     "Concat": "Concat heads | Concatenated heads | Concat(head_1, head_2) | Step 7: Concatenate heads",
     "Input": "Input X | • Input | X ∈ R^5x3 | The input | Original embeddings | Embedding vectors "
     "| Token representations | Xᵀ",
-    "Sum": "X + Z | Input + self-attention output | Residual connection values | E + ΔE",
+    "Sum": "X + Z | Input + self-attention output | Residual connection values | E + ΔE "
+    "| E' = E + ΔE | Output = x + z",
+    "Sum_2": "2nd residual",
     "Embedded": "Embeddings + Positional Encoding | Embeddings with positions | X + P "
     "| Input = Token + Position | Input embedding + position embedding | Token + position "
     "| Add positions",
@@ -2431,12 +2438,18 @@ def test_a_sum_is_of_what_it_stands_beside(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     sheet = AuthorSheet(made.active)
     sheet.block(2, 2, "Embeddings", PETS, DIMS, X)
-    for n, title in enumerate(["Exponentials", "Softmax"]):
+    for n, title in enumerate(["Scores", "Exponentials", "Softmax"]):
         sheet.block(10 + 10 * n, 2, title, PETS, [*PETS, "Sum"])
-    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
-    assert len(book.filling.frames) == 3
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert [frame.step for _, frame, _ in book.filling.frames] == [
+        "Scores", "Softmax.Exponentials", "Softmax", "Softmax.Sum", "Softmax.Total"
+    ]  # fmt: skip
     (left,) = book.attention
-    assert "stays blank; Softmax.Sum is of Softmax.Exponentials, not of Softmax" in left
+    assert "stays blank; Softmax.Sum is of Softmax.Exponentials, not of Scores" in left
+    *_, total = book.filling.frames
+    place = total[1].place
+    drawn = read_drawn(out).sheets[0]
+    assert drawn.formulas[place.row, place.column].text == "SUM($C32:$G32)"
 
 
 def test_a_list_of_pairs_has_no_frame(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from attn_xl.errors import AttnXlError, InputError
+from attn_xl.graph.functions import row_sum
 from attn_xl.graph.graph import Graph
 from attn_xl.graph.operations.products import Product
 from attn_xl.graph.step import Step
@@ -631,11 +632,22 @@ def _computed(drawn: DrawnBook, group: Group, compute: Compute, implied: Mapping
         implied = {**implied, "positions": "learned"}
     if A in weights:
         implied = {**implied, "attention": A}
-    graph = compute(Tables(drawn.path, sentences, weights), {**implied, **group.settings})
+    graph = with_totals(compute(Tables(drawn.path, sentences, weights), {**implied, **group.settings}))
     names = {name.casefold(): name for name in graph}
     group.weights = {names.get(name.casefold(), name): own for name, own in group.weights.items()}
     looks_alone = memory is not None and len(group.table.rows) == 1
     return _with_weighted_values(graph) if looks_alone else graph
+
+
+_TOTAL = ".Total"
+"""What the name of the sum of a row of attention weights adds to theirs."""
+
+
+def with_totals(graph: Graph) -> Graph:
+    """The matrices, and the sums (n, 1) of the rows of attention weights (n, m), which are checks."""
+    weights = [(name, node) for name, node in graph.items() if node.role == "attention"]
+    totals = (row_sum(node).named(name + _TOTAL, "the sum of each row") for name, node in weights)
+    return Graph(*graph.values(), *totals)
 
 
 def _looking_at_each_other(
@@ -1109,7 +1121,7 @@ def _assign(
             by = offer.title.text if offer.title.place else f"the title {offer.title.text!r}{signs}"
             group.frames.append(Frame(step, one.place, one.turned, by))
     for group, graph in zip(made.groups, made.graphs):
-        made.left += _leave_sums(group, graph)
+        made.left += _settle_sums(group, graph)
     named: set[tuple[int, str]] = set()
     for title in titles:
         if title in done or (title.place is None and any(_labels(place, title) for place in taken)):
@@ -1176,7 +1188,8 @@ def _at_the_end(titles: Sequence[Title], graph: Graph) -> list[Title]:
     """Titles in reading order; an output behind the network of a layer is its last step, as is a `Final
     output`, and an `Encoder output` to fill in."""
     found, behind = [], False
-    made = [name for name, node in graph.items() if not (node.helper or node.operation is None)]
+    made = [name for name, node in graph.items()
+            if not (node.helper or node.operation is None or name.endswith(_TOTAL))]  # fmt: skip
     for title in titles:
         path, base, head = _PARTED.findall(title.step)[0]
         told, output = title.text.casefold(), base == steps.OUTPUT.symbol and not head
@@ -1260,9 +1273,9 @@ def _of_missing_heads(made: Assigned, titles: Sequence[Title]) -> set[Title]:
     return {t for t in titles if t.step.rpartition("_")[0] in several or t.step in joined}
 
 
-def _leave_sums(group: Group, graph: Graph) -> Iterator[str]:
-    """Leave blank what stands beside another matrix than the one it is the sum or the maximum of: a
-    `Sum` beside the weights is a check; and say so."""
+def _settle_sums(group: Group, graph: Graph) -> Iterator[str]:
+    """Sums and maxima beside another matrix than theirs: a sum beside attention weights is a check of
+    these; others stay blank, and this is said."""
     names = {id(node): name for name, node in graph.items()}
     for frame in [one for one in group.frames if one.step.endswith((".Sum", ".Maximum"))]:
         row, column, rows, columns = box(frame.place)
@@ -1272,6 +1285,11 @@ def _leave_sums(group: Group, graph: Graph) -> Iterator[str]:
             beside = (place.row, place.rows) == (row, rows) and 1 <= column - place.last_column <= 2
             below = (place.column, place.columns) == (column, columns) and row == place.last_row + 1
             if (beside or below) and other.step != of and other is not frame:
+                total = other.step + _TOTAL
+                if total in graph and (below if other.turned else beside):
+                    own = replace(frame, step=total, turned=other.turned)
+                    group.frames[group.frames.index(frame)] = own
+                    break
                 group.frames.remove(frame)
                 others = f"of {of}, not of {other.step} beside it"
                 yield f"{frame.where}: stays blank; {frame.step} is {others}."
