@@ -183,8 +183,7 @@ SPELLINGS = {
     "attentionweightedfeatures attentionvalues weightedv headoutput attentionheadoutput finaloutput "
     "multihead multiheadoutput attentionresult multiheadattention",
     "Concat": "concat concatenate concatenated concatenatedheads concatenateheads concatheads "
-    "concatenation "
-    "concatenatedoutputs headsconcatenated",
+    "concatenation concatenatedoutputs headsconcatenated",
     "Positions": "positionalencoding positionalencodings positionencoding positionencodings "
     "positionalembedding positionalembeddings positionembedding positionembeddings "
     "pe positionalencodingpe "
@@ -269,7 +268,7 @@ _FORMULAS = (
     (r"(?:(?:scaled?|divided?)by(?:1/)?|[÷/])(?:√|sqrt|theroot).*", "Scaled"),
     (_PRODUCT, "Scores"),
     (r"softmax\(.*\)|softmaxof.*", "Softmax"),
-    (r"concat(?:enate)?\(.*\)", "Concat"),
+    (r"concat(?:enate)?\(.*\)|concatenat\w+?of(?:the|all)*heads(?:outputs)?", "Concat"),
     (rf"softmax\(.*\)\*?{_VALUES}|{_VALUES}\*?softmax\(.*\)", "Output"),
     (rf"{_WEIGHTS}\*{_VALUES}|{_VALUES}\*{_WEIGHTS}", "Output"),
     (r".*attention\(q,k,v\)|(?:softmax|attention|weights|p)v", "Output"),
@@ -296,7 +295,7 @@ _FORMULAS = (
     (r"(?:x|inputs?)\*?w1(?:\+b1)?", "Hidden"),
     (r"(?:relu|gelu)\(.*\)\*?w2(?:\+b2)?", "FeedForward"),
     (r"(?:relu|gelu)\(.*\)", "Activated"),
-    (r"(?:e\^|exp).+/(?:[σ∑]|sum).+", "Softmax"),
+    (r"(?:e\^|exp).*[/÷](?:(?:its|the|row)*sum|[σ∑]|total).*", "Softmax"),
     (r"e\^\(?(?:\[\]|□|\w+)?\)?|exp\(.*\)", "Softmax.Exponentials"),
     (r"[÷/](?:by)?(?:the)?(?:(?:row|column)?sums?|[σ∑])", "Softmax"),
     (r"[σ∑]e\^\w", "Softmax.Sum"),
@@ -365,7 +364,9 @@ _FURTHER = re.compile(
 _SYMBOL = re.compile(  # `Context A` heads a sentence
     r"(?<=\w\w)(?<!ontext)\s+(?:[A-Zαω]['′]?|[cfghinorz][\u0300-\u036f]?(?:_?t)?)$|(?<=\w\w)\s+(?:outputs?|vectors?)$"
 )
-_AFTER = re.compile(r"((?:[\w&-]+\s+){0,3}?)after\s+(?:the\s+)?([\w-]+)", re.IGNORECASE)
+_AFTER = re.compile(
+    r"((?:[\w&-]+\s+){0,3}?)after\s+(?:(?:the|causal|look-ahead)\s+)*([\w-]+)", re.IGNORECASE
+)
 _OF_WORD = re.compile(r"(.+?)\s+(?:of|for)\s+(?:the\s+)?(?:(?:word|token)\s+)?[\"“‘'«]?[\w-]+[\"”’'»]?")
 """What a title says besides: `Scores (raw)`, `Softmax by row`, `Queries Q`, `Weights after softmax`."""
 _SCALED = re.compile(r"scaled\s+(.+)|\(?(.+?)\)?\s*/\s*(?:sqrt|√)\s*[\w()]*", re.IGNORECASE)
@@ -475,7 +476,12 @@ def _step(text: str) -> tuple[str, bool] | None:
         what, of = _step(after[1].strip()), after[2].casefold()
         if what and what[0] in ("Norm", "Sum"):
             return f"{what[0]}_{1 if 'attention' in of else 2}", False
+        if what and what[0] in ("Softmax", "Output") and of.startswith("mask"):
+            return what
         return (special[of], False) if of in special else _step(of)
+    hidden = re.match(r"(?:masked|causal)\s+(.*(?<!attention))$", text, re.IGNORECASE)
+    if hidden and (inner := _step(hidden[1])) and inner[0] in ("Scores", "Scaled", "Softmax", "Output"):
+        return ("Masked" if inner[0] in ("Scores", "Scaled") else inner[0]), inner[1]
     of_word = _OF_WORD.fullmatch(text)
     if of_word and _step(of_word[1]) == ("Output", False):
         return "Output", False

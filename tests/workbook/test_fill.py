@@ -2058,7 +2058,9 @@ TITLES = {
     "Scaled_1": "S1 = Q1K1ᵀ/√2",
     "Scores_2": "attention scores ω^(2)",
     "Softmax": "Normalized weights (softmax) | III. Softmax | After softmax | Row-wise softmax | α_ij "
-    "| Softmax: each row sums to 1 | Alignment weights | Normalised scores | exp(s)/sum(exp(s)) | ÷ sum | ÷ ∑ | Weights α",
+    "| Softmax: each row sums to 1 | Alignment weights | Normalised scores | exp(s)/sum(exp(s)) "
+    "| ÷ sum | ÷ ∑ | Weights α | e^x / row sum | Weights after the causal mask "
+    "| Masked attention weights",
     "Softmax_2": "Head 2: Softmax | softmax(Q2 K2^T/√dk)",
     "Norm": "LN(x)",
     "Norm_1": "First add & norm | Layer norm after attention",
@@ -2078,7 +2080,8 @@ TITLES = {
     "| Attention = softmax(QKᵀ/√d) V | all_context_vecs | ΔE | weight × value "
     "| α·v | Step 7: Multiply by V to get the output (Z)",
     "Output_2": "Head output 2 | Output of head 2 | Context vector (word 2)",
-    "Concat": "Concat heads | Concatenated heads | Concat(head_1, head_2) | Step 7: Concatenate heads",
+    "Concat": "Concat heads | Concatenated heads | Concat(head_1, head_2) | Step 7: Concatenate heads "
+    "| Concatenation of the heads",
     "Input": "Input X | • Input | X ∈ R^5x3 | The input | Original embeddings | Embedding vectors "
     "| Token representations | Xᵀ",
     "Sum": "X + Z | Input + self-attention output | Residual connection values | E + ΔE "
@@ -2450,6 +2453,19 @@ def test_a_sum_is_of_what_it_stands_beside(tmp_path: Path) -> None:
     place = total[1].place
     drawn = read_drawn(out).sheets[0]
     assert drawn.formulas[place.row, place.column].text == "SUM($C32:$G32)"
+
+
+def test_titles_tell_of_a_mask_and_row_sums_are_no_output(tmp_path: Path) -> None:
+    made, words = openpyxl.Workbook(), PETS[:3]
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Embeddings", words, DIMS, X[:3])
+    sheet.block(10, 2, "Masked attention weights", words, words)
+    sheet.block(20, 2, "Row sums", words, DIMS)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert [frame.step for _, frame, _ in book.filling.frames] == ["Softmax"]
+    _, found = values_in(read_drawn(out).sheets[0], book.filling.frames[0][1].place, False)
+    graph = attn_xl.attend(X[:3], words=words, causal=True)["Sentence"]
+    np.testing.assert_allclose(found, graph["Softmax"].values, rtol=1e-12)
 
 
 def test_a_list_of_pairs_has_no_frame(tmp_path: Path) -> None:

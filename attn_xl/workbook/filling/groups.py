@@ -245,7 +245,9 @@ def assigned(
     else:
         made = _with_single_words(made, drawn, pages, titles, compute)
     shown = {frame.step for group in made.groups for frame in group.frames}
-    for step in {_PARTED.findall(one)[0][1] for one in made.missing} & IMPLIES.keys():
+    missing = {_PARTED.findall(one)[0][1] for one in made.missing}
+    missing |= _hidden(titles, made.graphs)
+    for step in missing & IMPLIES.keys():
         attends = not shown.isdisjoint((steps.SOFTMAX.symbol, steps.OUTPUT.symbol))
         if not attends or "model" not in IMPLIES[step]:
             made.implied |= IMPLIES[step]
@@ -1367,6 +1369,8 @@ JOINED = {
 }  # fmt: skip
 """What a title of one head names of all of them, which a `Linear` layer may be, and a sum that is none
 of exponentials."""
+_OF_ROWS = re.compile(r"row|column|exp|total|denominator|normali", re.IGNORECASE)
+"""A sum of exponentials, no other."""
 OTHERWISE = {
     steps.SOFTMAX.symbol: steps.SHARES.symbol,
     steps.SCORES.symbol: steps.DOT.symbol,
@@ -1407,6 +1411,20 @@ def _heads_named(titles: Iterable[Title], groups: Sequence[Group]) -> dict[str, 
     counted = numbers == {*range(1, heads + 1)} and heads > 1 and len(groups) == 1
     fits = counted and given is not None and len(given[1].columns) % heads == 0
     return {"heads": heads} if fits else {}
+
+
+_HIDDEN = re.compile(
+    r"(?<!without )(?<!no )\b(?:causal|masked|mask(?:ing)?)\b(?!.*padding)", re.IGNORECASE
+)
+
+
+def _hidden(titles: Iterable[Title], graphs: Sequence[Graph]) -> set[str]:
+    """The step that hides later words, where titles tell it of attention weights or of outputs, as
+    `Masked attention weights` does, and the model has no mask."""
+    masked = steps.MASKED.symbol
+    told = {t.step.partition("_")[0] for t in titles if _HIDDEN.search(t.text)}
+    tells = not told.isdisjoint((steps.SOFTMAX.symbol, steps.OUTPUT.symbol))
+    return {masked} if tells and not any(_in_layers(graph, masked) for graph in graphs) else set()
 
 
 def _left_out(titles: Iterable[Title], graphs: Sequence[Graph]) -> dict[str, Any]:
@@ -1527,7 +1545,8 @@ def _places(
             continue
         # What stands among the steps of a head may be of all heads, or the heads side by side.
         path, base, head = _PARTED.findall(title.step)[0]
-        joined = [path + one for one in JOINED.get(base, ())]
+        of_rows = base.endswith(".Sum") and _OF_ROWS.search(title.text)
+        joined = [path + one for one in JOINED.get(base, ()) if not of_rows]
         tried = (title.step, path + base, *(one + head for one in joined), *joined)
         if head and path + base not in made.graphs[n] and _in_layers(made.graphs[n], title.step):
             tried = (title.step, *tried[2:])  # of its head, not of the first that has no frame
