@@ -2468,6 +2468,31 @@ def test_titles_tell_of_a_mask_and_row_sums_are_no_output(tmp_path: Path) -> Non
     np.testing.assert_allclose(found, graph["Softmax"].values, rtol=1e-12)
 
 
+def test_words_beside_each_other_are_refused(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    made.active.append(["Input", "Thinking", None, None, None, "Machines"])
+    made.active.append(["Embedding", *X[0].tolist(), None, *X[1].tolist()])
+    for cell in ("B4", "C4", "D4", "F4", "G4", "H4"):
+        made.active[cell].border = EDGE
+    made.active["A4"] = "Output"
+    with pytest.raises(InputError, match=r"B2:D2 and .*F2:H2 may be two words of a sentence"):
+        filled(saved(made, tmp_path / "own.xlsx"))
+
+
+def test_sentences_over_frames_are_read_again(tmp_path: Path) -> None:
+    made, words = openpyxl.Workbook(), PETS[:4]
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Three numbers for each word", words, DIMS, X[:4])
+    sheet.block(10, 2, "How similar are two words?", words, words)
+    sheet.block(20, 2, "Turn the scores into probabilities", words, words)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    again, _ = filled(out)
+    assert [frame.place for _, frame, _ in again.filling.frames] == [
+        frame.place for _, frame, _ in book.filling.frames
+    ]
+    assert (len(again.filling.frames), again.attention) == (2, [])
+
+
 def test_a_list_of_pairs_has_no_frame(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     for line in [["Embeddings", *DIMS], *([word, *x] for word, x in zip(PETS[:3], X.tolist())), []]:

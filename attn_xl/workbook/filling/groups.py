@@ -273,10 +273,16 @@ def assigned(
         title for _, title in _unnamed(made, pages, called) if step_called(title.text, called) is None
     ]
     told = [replace(one, step=step) for one in texts if (step := step_told(one.text))]
+    for _, one in _unnamed(made, pages, called, computed=True):
+        step = step_told(one.text)
+        own = [graph[step].values for graph in made.graphs if step in graph]
+        if any(_holds(pages[one.sheet], one, values) for values in own):
+            told.append(replace(one, step=step))
     _assign(made, pages, told, copies=False)
     _by_rhythm(made, pages)
     made.left += [*_asked(made, pages, called), *_beyond(made, pages, called)]
     made.unread = [*_unread(made, pages, looked_in)]
+    _check_gaps(file, made, pages)
     for n, group in enumerate(made.groups):
         if exponentials := plain_exponentials(group):
             made.graphs[n] = _computed(drawn, group, compute, {**made.implied, **exponentials})
@@ -500,11 +506,23 @@ def _unread(made: Assigned, pages: Mapping[str, Page], looked_in: Sequence[Frame
                 yield place.where
 
 
+def _check_gaps(file: str, made: Assigned, pages: Mapping[str, Page]) -> None:
+    """Raise an InputError if the words of a sentence stand beside each other, one vector each."""
+    for place in (group.input.place for group in made.groups if len(group.table.rows) == 1):
+        blocks = (Place(place.sheet, *block) for block in pages[place.sheet].blocks)
+        alike = (one for one in blocks if (one.row, one.rows) == (place.row, place.rows))
+        for one in (one for one in alike if one.columns == place.columns and one.where in made.unread):
+            raise InputError(
+                f"{file}: {one.where} and {place.where} may be two words of a sentence. Put them below "
+                "each other, one word per row, without blank lines between."
+            )
+
+
 def _unnamed(
-    made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str]
+    made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str], *, computed: bool = False
 ) -> Iterator[tuple[Place, Title]]:
-    """Blank frames, each below a text that brings no matrix there: it names a step, or they are as
-    large as a matrix."""
+    """Blank frames, or what is `computed`, each below a text that brings no matrix there: it names a
+    step, or they are as large as a matrix."""
     taken = [frame.place for group in made.groups for frame in (*group.given, *group.frames)]
     labels = {text for group in made.groups for text in (*group.table.rows, *group.table.columns)}
     shapes = {node.shape for graph in made.graphs for node in graph.values() if min(node.shape) > 1}
@@ -512,7 +530,8 @@ def _unnamed(
     shapes |= {shape[::-1] for shape in shapes}
     said = "\n".join(made.left)
     for name, page in pages.items():
-        for row, column, rows, columns in dict.fromkeys((*page.blanks, *_between(page, made.groups))):
+        blanks = (*page.blanks, *_between(page, made.groups))
+        for row, column, rows, columns in dict.fromkeys(page.blocks if computed else blanks):
             place = Place(name, row, column, rows, columns)
             if _meets_one(place, taken):
                 continue
