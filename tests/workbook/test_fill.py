@@ -2469,13 +2469,18 @@ def test_titles_tell_of_a_mask_and_row_sums_are_no_output(tmp_path: Path) -> Non
 
 
 def test_words_beside_each_other_are_refused(tmp_path: Path) -> None:
+    """As the Illustrated Transformer draws them."""
     made = openpyxl.Workbook()
-    made.active.append(["Input", "Thinking", None, None, None, "Machines"])
-    made.active.append(["Embedding", *X[0].tolist(), None, *X[1].tolist()])
-    for cell in ("B4", "C4", "D4", "F4", "G4", "H4"):
-        made.active[cell].border = EDGE
-    made.active["A4"] = "Output"
-    with pytest.raises(InputError, match=r"B2:D2 and .*F2:H2 may be two words of a sentence"):
+    for line in (
+        ["Input", None, "Thinking", None, None, None, "Machines"],
+        ["Embedding", None, *X[0].tolist(), None, *X[1].tolist()],
+        ["Queries"],
+    ):
+        made.active.append(line)
+    for column in (3, 4, 5, 7, 8, 9):
+        made.active.cell(2, column).border = made.active.cell(3, column).border = EDGE
+    AuthorSheet(made.active).block(1, 12, "W_Q", DIMS, DIMS, np.eye(3))
+    with pytest.raises(InputError, match=r"C2:E2 and .*G2:I2 may be two words of a sentence"):
         filled(saved(made, tmp_path / "own.xlsx"))
 
 

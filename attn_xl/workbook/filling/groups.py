@@ -273,11 +273,11 @@ def assigned(
         title for _, title in _unnamed(made, pages, called) if step_called(title.text, called) is None
     ]
     told = [replace(one, step=step) for one in texts if (step := step_told(one.text))]
-    for _, one in _unnamed(made, pages, called, computed=True):
-        step = step_told(one.text)
-        own = [graph[step].values for graph in made.graphs if step in graph]
-        if any(_holds(pages[one.sheet], one, values) for values in own):
-            told.append(replace(one, step=step))
+    for _, text in _unnamed(made, pages, called, computed=True):
+        step = step_told(text.text)
+        known = [graph[step].values for graph in made.graphs if step in graph]
+        if any(_holds(pages[text.sheet], text, values) for values in known):
+            told.append(replace(text, step=step))
     _assign(made, pages, told, copies=False)
     _by_rhythm(made, pages)
     made.left += [*_asked(made, pages, called), *_beyond(made, pages, called)]
