@@ -571,7 +571,12 @@ def of_sheet(page: Page, titles: Sequence[Title], called: Mapping[str, str]) -> 
 def _is_vector(sheet: DrawnSheet, cells: Page, block: Box) -> bool:
     """Whether numbers are a single row or column that nothing labels: no words with dimensions."""
     (left, _), (above, _) = labels_of(cells, Place(sheet.name, *block))
-    return block[2:] == (1, 1) or (block[3] == 1 and not left) or (block[2] == 1 and not above)
+    if block[2:] == (1, 1):
+        return True
+    sides = [(left, above)] * (block[3] == 1) + [(above, left)] * (block[2] == 1)
+    words = ((along, [one for one in across if step_called(one, cells.called) is None])
+             for along, across in sides)  # fmt: skip
+    return any(not (along or word) for along, word in words)
 
 
 def _at(place: Place, block: tuple[int, int, int, int]) -> float | None:

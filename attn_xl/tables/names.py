@@ -181,6 +181,7 @@ SPELLINGS = {
     "Output": "output outputs outputz z context contextvector contextvectors attentionoutput "
     "attentionout result contextvec contextvecs allcontextvecs allcontextvectors δe δx "
     "attentionweightedfeatures attentionvalues weightedv headoutput attentionheadoutput finaloutput "
+    "matmul2 "
     "multihead multiheadoutput attentionresult multiheadattention",
     "Concat": "concat concatenate concatenated concatenatedheads concatenateheads concatheads "
     "concatenation concatenatedoutputs headsconcatenated",
@@ -259,6 +260,7 @@ _ROOT = r"[/÷](?:sqrt|√)\(?\w*\)?"
 _WEIGHTS = r"(?:(?:attention)?weights?|attention|softmax(?:\(.*\))?|a|α)"
 _VALUES = r"(?:v|x|input|values?(?:vectors?)?)"
 _OF_HEADS = r"(?:z|outputs?|contexts?|heads|attention|concat\w*(?:\(.*\))?)"
+_PRODUCT_OF = r"(?:matmul|matrix(?:product|multiplication)|dotproducts?|multiply)(?:of)?"
 _NEW = (
     "new|updated|blended|combined|context(?:ual(?:ized)?|aware)?|enriched|refined|transformed|final|mixed"
     "|attended|output"
@@ -273,13 +275,17 @@ _FORMULAS = (
     (rf"{_WEIGHTS}\*{_VALUES}|{_VALUES}\*{_WEIGHTS}", "Output"),
     (r".*attention\(q,k,v\)|(?:softmax|attention|weights|p)v", "Output"),
     (rf"{_OF_HEADS}\*?w\^?o|w\^?o\*?{_OF_HEADS}", "Attention"),
-    (r"multipl(?:y|ied)(?:by|with)(?:v|values)|outputs?of(?:the)?\w*attention", "Output"),
+    (
+        r"(?:multipl(?:y|ied)|matmul)(?:by|with)(?:the)?(?:v|values)|outputs?of(?:the)?\w*attention",
+        "Output",
+    ),
     (r"weighted(?:(?:sum|average)s?(?:of(?:the)?(?:v|values))?|values|vectors)", "Output"),
     (
         rf"(?:{_NEW})(?:word|token)?(?:embedding|vector|representation|value|word|token|feature|x)s?",
         "Output",
     ),
-    (r"dotproducts?ofqandk", "Scores"),
+    (rf"{_PRODUCT_OF}\(?{_QUERY}(?:and|with|by|,){_KEY}(?:\^t)?\)?", "Scores"),
+    (rf"{_PRODUCT_OF}\(?{_WEIGHTS}(?:and|with|by|,){_VALUES}\)?", "Output"),
     (
         r"(?:x|inputs?|tokens?|(?:(?:word|token|input)s?)?embeddings?)(?:\+|plus|with)"
         r"(?:position(?:al|s)?(?:information|encodings?|embeddings?)?|pe?)"
@@ -364,6 +370,9 @@ _FURTHER = re.compile(
 _SYMBOL = re.compile(  # `Context A` heads a sentence
     r"(?<=\w\w)(?<!ontext)\s+(?:[A-Zαω]['′]?|[cfghinorz][\u0300-\u036f]?(?:_?t)?)$|(?<=\w\w)\s+(?:outputs?|vectors?)$"
 )
+_MULTIPLIED = re.compile(
+    r"^(?:matmul|matrix\s+(?:product|multiplication)|dot\s+products?|multiply)[:\s]\s*(?=\S)", re.I
+)
 _AFTER = re.compile(
     r"((?:[\w&-]+\s+){0,3}?)after\s+(?:(?:the|causal|look-ahead)\s+)*([\w-]+)", re.IGNORECASE
 )
@@ -437,7 +446,7 @@ def step_named(text: str) -> tuple[str, bool] | None:
         if (weights := weight_label(part)) and weights != "Mask":
             return weights, False
         joined = re.match(r"concat\w*\s*\(", part, re.IGNORECASE)  # Concat(head_1, head_2) is of all
-        whole = joined or part in BY_SPELLING  # σ²
+        whole = joined or re.sub(r"\s", "", part.lower()) in BY_SPELLING  # σ², MatMul 1
         head = None if whole else _HEAD.search(_SPOKEN_HEAD.sub("head", part))
         base = part[: head.start()] if head else part
         found = _step(base)
@@ -486,7 +495,7 @@ def _step(text: str) -> tuple[str, bool] | None:
     if of_word and _step(of_word[1]) == ("Output", False):
         return "Output", False
     forms = [text]
-    for less in (_ASIDE, _FURTHER, _SYMBOL, _ASIDE):
+    for less in (_MULTIPLIED, _ASIDE, _FURTHER, _SYMBOL, _ASIDE):
         forms.append(less.sub("", forms[-1]).strip())
     for form in dict.fromkeys(forms):
         lowered = form.lower().replace("attn", "attention").replace("alised", "alized")  # ß is no SS

@@ -2039,7 +2039,8 @@ TITLES = {
     "| Cross-attention scores | Q times K | attn scores "
     "| Relevance scores | Similarity matrix S | ① Scores | Scores ↓ | “Scores” | Scores [3×3] "
     "| Step two: compute the scores | Part B: Scores | 2.1 Scores | Unnormalized scores "
-    "| unnormalized attention weights ω | Dot product of q and k gives the scores",
+    "| unnormalized attention weights ω | Dot product of q and k gives the scores | MatMul 1 "
+    "| Step 1 - MatMul: Q Kᵀ | MatMul(Q, K^T) | Multiply Q by K transposed",
     "Scores_1": "Q1K1^T | Q_1 · K_1ᵀ | Attention head 1: scores | Scores for head 1",
     "Masked": "Scores + M | Add the mask | Scores after masking",
     "FeedForward": "Second layer | Feed forward output | FFN OUTPUT | ReLU(X W1 + b1) W2 + b2",
@@ -2078,7 +2079,8 @@ TITLES = {
     "| Context-aware embeddings (4 × 3) | Output of masked self-attention | · V = Output: "
     "| 5. · V = Output | Step 5: 📤 Output embeddings "
     "| Attention = softmax(QKᵀ/√d) V | all_context_vecs | ΔE | weight × value "
-    "| α·v | Step 7: Multiply by V to get the output (Z)",
+    "| α·v | MatMul with V | MatMul(A, V) | Matrix product A · V "
+    "| Step 7: Multiply by V to get the output (Z)",
     "Output_2": "Head output 2 | Output of head 2 | Context vector (word 2)",
     "Concat": "Concat heads | Concatenated heads | Concat(head_1, head_2) | Step 7: Concatenate heads "
     "| Concatenation of the heads",
@@ -2496,6 +2498,18 @@ def test_sentences_over_frames_are_read_again(tmp_path: Path) -> None:
         frame.place for _, frame, _ in book.filling.frames
     ]
     assert (len(again.filling.frames), again.attention) == (2, [])
+
+
+def test_one_labelled_word_that_looks_at_others(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Encoder hidden states", PETS, [None] * 3, X)
+    sheet.block(2, 9, "Decoder hidden state", ["I"], [None] * 3, X[:1] / 2)
+    sheet.block(12, 2, "Attention distribution", ["I"], PETS)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (book.filling.count, book.attention) == (5, [])
+    _, found = values_in(read_drawn(out).sheets[0], book.filling.frames[0][1].place, False)
+    np.testing.assert_allclose(found, naive_attention(X[:1] / 2, X, X)[0], rtol=1e-12)
 
 
 def test_a_list_of_pairs_has_no_frame(tmp_path: Path) -> None:

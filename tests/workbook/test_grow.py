@@ -83,6 +83,20 @@ def test_a_word_of_the_template_that_is_spelled_like_weights_is_a_word(tmp_path:
     put(saved(made, tmp_path / "own.xlsx"), sentence(WORDS[:2], 2))
 
 
+def test_a_vocabulary_above_a_frame_that_grows_stays_whole(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet, vocabulary = AuthorSheet(made.active), numbers(WORDS, 2)
+    sheet.block(2, 2, "Vocabulary", WORDS, DIMS[:2], vocabulary)
+    sheet.block(2, 12, "Input", WORDS[:2], DIMS[:2], vocabulary[:2])
+    for n, (title, wide) in enumerate({"Scores": WORDS[:2], "Output": DIMS[:2]}.items()):
+        sheet.block(24 + 8 * n, 2, title, WORDS[:2], wide)
+    out = put(saved(made, tmp_path / "own.xlsx"), sentence(WORDS[4:7], 2))
+    rows = openpyxl.load_workbook(out).active["B4:D15"]
+    assert [tuple(cell.value for cell in row) for row in rows] == [
+        (word, *x) for word, x in zip(WORDS, vocabulary.tolist())
+    ]
+
+
 def test_what_describes_the_words_goes_with_them(tmp_path: Path) -> None:
     made = without_scaled(WORDS[:3])
     made.active.insert_cols(3)

@@ -147,7 +147,7 @@ def grown(
             )
     called = names
     made = Assigned(labels=old.labels, left=old.left)
-    for group, (name, table) in zip(old.groups, sentences):
+    for group, before, (name, table) in zip(old.groups, old.graphs, sentences):
         fit = len(table.columns) == len(group.table.columns)
         theirs = {
             step: replace(own, rows=table.columns) if own.rows == group.table.columns else own
@@ -161,7 +161,7 @@ def grown(
             given = _with_weights_of_heads(given, group, compute, {**implied, **heads})
         graph = with_totals(compute(given, implied))
         for step, (frame, there) in group.weights.items():
-            if step not in graph:
+            if step in before and step not in graph:
                 fits = there.shape[1] == len(table.columns)  # of positions
                 long = (len(table.rows), "word") if fits else (len(table.columns), "dimension")
                 raise InputError(
@@ -170,7 +170,7 @@ def grown(
                     "random-weights=1."
                 )
         used: dict[str, tuple[Frame, Any]] = {
-            step: (frame, graph[step]) for step, (frame, _) in group.weights.items()
+            step: (frame, graph.get(step, own)) for step, (frame, own) in group.weights.items()
         }
         made.groups.append(replace(group, name=name, table=table, weights=used))
         made.graphs.append(graph)
@@ -371,8 +371,12 @@ def _frames(made: Assigned, n: int) -> list[Frame]:
 
 
 def _matrix(made: Assigned, n: int, frame: Frame) -> Labelled | None:
-    """What a frame holds; None if a model without its weights does not have it."""
-    return made.groups[n].table if frame is made.groups[n].input else made.graphs[n].get(frame.step)
+    """What a frame holds, weights that the model does not use included; None if a model without its
+    weights does not have it."""
+    group = made.groups[n]
+    if frame is group.input:
+        return group.table
+    return made.graphs[n].get(frame.step, group.weights.get(frame.step, (frame, None))[1])
 
 
 def _size(made: Assigned, n: int, frame: Frame) -> tuple[int, int]:
