@@ -267,7 +267,7 @@ _NEW = (
 )
 _FORMULAS = (
     (rf"\(?{_PRODUCT}\)?{_ROOT}|\[\]{_ROOT}", "Scaled"),
-    (r"(?:(?:scaled?|divided?)by(?:1/)?|[÷/])(?:√|sqrt|theroot).*", "Scaled"),
+    (r"(?:(?:scaled?|divided?)by(?:1/)?|[÷/])(?:√|sqrt|theroot)(?!.*softmax).*", "Scaled"),
     (_PRODUCT, "Scores"),
     (r"softmax\(.*\)|softmaxof.*", "Softmax"),
     (r"concat(?:enate)?\(.*\)|concatenat\w+?of(?:the|all)*heads(?:outputs)?", "Concat"),

@@ -112,6 +112,9 @@ def called_on(grids: Mapping[str, Grid]) -> dict[str, str]:
     return found
 
 
+_HEADS_NAMES = re.compile(r"(?:(?:my|our|your|own|her|his|their)\s+)?names?", re.IGNORECASE)
+
+
 def _called(values: Mapping[Cell, Any]) -> Iterator[tuple[str, str, list[Cell]]]:
     """The rows of a table headed `name` and `step`: the name in lower case, the step, and the cells,
     last those of the step and of the name."""
@@ -120,7 +123,7 @@ def _called(values: Mapping[Cell, Any]) -> Iterator[tuple[str, str, list[Cell]]]
         for (row, column), value in values.items()
         if isinstance(value, str)
         and value.strip().casefold() == "step"
-        and str(values.get((row, column - 1), "")).strip().casefold() in ("name", "my name")
+        and _HEADS_NAMES.fullmatch(str(values.get((row, column - 1), "")).strip())
     ]
     for row, column in heads:
         cells = [(row, column), (row, column - 1)]

@@ -1150,7 +1150,7 @@ def test_a_tag_that_cannot_be_filled_is_an_error_with_its_cell(
 def test_a_defined_name_is_a_place_and_a_table_of_own_names_is_read(tmp_path: Path) -> None:
     path = tagged(tmp_path / "own.xlsx", {
         "B12": "Look", "B22": "Blend",
-        "R1": "name", "S1": "step", "R2": "look", "S2": "attention", "R3": "Blend", "S3": "Output",
+        "R1": "her name", "S1": "step", "R2": "look", "S2": "attention", "R3": "Blend", "S3": "Output",
     })  # fmt: skip
     book = openpyxl.load_workbook(path)
     for name, cells in (("Scores", "$C$40:$G$44"), ("Scaled", "$C$50:$D$51")):
@@ -1889,15 +1889,17 @@ def test_titles_tell_the_number_of_heads_and_the_model(tmp_path: Path) -> None:
     for n, name in enumerate(("W_Q", "W_K", "W_V")):
         weights[name] = rng.integers(-9, 10, (3, 4)) / 10
         sheet.block(2, 12 + 8 * n, name, DIMS, "abcd", weights[name])
-    for n, title in enumerate(("Head 1: Scores", "Head 2: Scores", "Concatenated heads")):
-        sheet.block(12, 2 + 10 * n, title, PETS, "abcd" if n == 2 else PETS)
+    titles = ("Head 1: Scores", "Scores of head 2", "Concatenated heads", "Q (all heads)")
+    for n, title in enumerate(titles):
+        sheet.block(12, 2 + 10 * n, title, PETS, "abcd" if n > 1 else PETS)
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
-    assert (book.filling.count, book.attention) == (25 + 25 + 20, [])
+    assert (book.filling.count, book.attention) == (2 * 25 + 2 * 20, [])
     graph = attn_xl.attend(X, words=PETS, weights=weights, heads=2)["Sentence"]
     for _, frame, _ in book.filling.frames:
         _, values = values_in(read_drawn(out).sheets[0], frame.place, False)
         step = "Output" if frame.step == "Concat" else frame.step
-        np.testing.assert_allclose(values, graph[step].values, rtol=1e-12)
+        wanted = X @ weights["W_Q"] if step == "Q" else graph[step].values
+        np.testing.assert_allclose(values, wanted, rtol=1e-12)
     made = openpyxl.Workbook()
     AuthorSheet(made.active).block(2, 2, "Vectors", PETS, DIMS, X)
     for n, title in enumerate(("Dot product", "Cosine similarity", "Logits", "Probabilities")):
@@ -2113,7 +2115,7 @@ SENTENCES = {
     "| Scale the scores before softmax | ÷ 2",
     "Softmax.Exponentials": "Exponentiate each number | e^ of each number",
     "Softmax": "Turn the scores into probabilities | Normalize each row of scaled scores "
-    "| Step 6: Divide by the sum",
+    "| Step 6: Divide by the sum | Divide by √2, then softmax along each row",
     "Masked": "Apply masking | Hide the future words",
     "Output": "Sum of softmax x value | Weighted sum of the embeddings "
     "| Multiply the attention weights by V "
@@ -2173,6 +2175,19 @@ def test_tags_in_a_list_of_one_word(tmp_path: Path) -> None:
     weights, _ = naive_attention(X[1:2], X[:3], X[:3])
     values = read_drawn(out).sheets[0].values
     np.testing.assert_allclose([values[row, 3] for row in (7, 8, 9)], weights[0], rtol=1e-12)
+
+
+def test_rows_of_one_word_below_titles_of_their_own(tmp_path: Path) -> None:
+    made, words = openpyxl.Workbook(), PETS[:3]
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Embeddings", words, [None] * 3, X[:3])
+    for n, title in enumerate(("Scores", "Attention weights", "New vector")):
+        sheet.block(10 + 5 * n, 2, f'{title} for "{words[1]}"', [None], DIMS if n == 2 else words)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (book.filling.count, book.attention) == (9, [])
+    values = read_drawn(out).sheets[0].values
+    _, output = naive_attention(X[1:2], X[:3], X[:3])
+    np.testing.assert_allclose([values[22, n] for n in (3, 4, 5)], output[0], rtol=1e-12)
 
 
 def test_a_list_may_stand_below_the_matrices_of_all_words(tmp_path: Path) -> None:

@@ -202,8 +202,10 @@ def _note_changed(drawn: DrawnBook, filling: Filling) -> None:
 
 
 def _check_lost(made: Assigned, filling: Filling) -> None:
-    for group in made.groups:
-        if len(group.frames) == len(group.known):
+    frames = [len(group.frames) > len(group.known) for group in made.groups]
+    seen = {frame.place for has, group in zip(frames, made.groups) if has for frame in group.given}
+    for has, group in zip(frames, made.groups):
+        if not has and group.input.place not in seen:
             filling.left.append(f"{group.input.where}: the input has no frame for any of its steps.")
 
 

@@ -574,6 +574,7 @@ def _asked(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str])
         for name, node in [*graph.items()][::-1]
         if name not in shown and node.operation is not None and "." not in name
     ]
+    told_of: set[Title] = set()
     for place, title in _unnamed(made, pages, called):
         named, name = step_called(title.text, called), title.text.partition("=")[0].strip()
         fitting = (step for step, shapes in open_steps if (place.rows, place.columns) in shapes)
@@ -590,7 +591,9 @@ def _asked(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str])
                 continue  # the line below a title, or its fill
             why = "has another place" if means else "the model does not compute"
             what = f"names {named[0]}, which {why}"
-        yield f"{place.where}: is blank, and {title.text!r} {what}."
+        if title not in told_of:
+            yield f"{place.where}: is blank, and {title.text!r} {what}."
+        told_of.add(title)
 
 
 def _beyond(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str]) -> Iterator[str]:
@@ -653,7 +656,7 @@ def _computed(drawn: DrawnBook, group: Group, compute: Compute, implied: Mapping
         implied = {**implied, "positions": "learned"}
     if A in weights:
         implied = {**implied, "attention": A}
-    graph = with_totals(compute(Tables(drawn.path, sentences, weights), {**implied, **group.settings}))
+    graph = as_shown(compute(Tables(drawn.path, sentences, weights), {**implied, **group.settings}))
     names = {name.casefold(): name for name in graph}
     group.weights = {names.get(name.casefold(), name): own for name, own in group.weights.items()}
     looks_alone = memory is not None and len(group.table.rows) == 1
@@ -662,13 +665,24 @@ def _computed(drawn: DrawnBook, group: Group, compute: Compute, implied: Mapping
 
 _TOTAL = ".Total"
 """What the name of the sum of a row of attention weights adds to theirs."""
+_OF_FIRST_HEAD = re.compile(r"((?:.*\.)?)([QKV])_1")
 
 
-def with_totals(graph: Graph) -> Graph:
-    """The matrices, and the sums (n, 1) of the rows of attention weights (n, m), which are checks."""
-    weights = [(name, node) for name, node in graph.items() if node.role == "attention"]
-    totals = (row_sum(node).named(name + _TOTAL, "the sum of each row") for name, node in weights)
-    return Graph(*graph.values(), *totals)
+def as_shown(graph: Graph) -> Graph:
+    """The matrices, and what authors show besides: the sums (n, 1) of the rows of attention weights
+    (n, m), as a check; the queries, keys and values of all heads side by side."""
+    shown = [
+        row_sum(node).named(name + _TOTAL, "the sum of each row")
+        for name, node in graph.items()
+        if node.role == "attention"
+    ]
+    for own in filter(None, map(_OF_FIRST_HEAD.fullmatch, graph)):
+        first, name, weights = graph[own[0]], own[1] + own[2], graph.get(f"{own[1]}W_{own[2]}")
+        if weights is None or name in graph or not isinstance(first.operation, Product):
+            continue
+        if first.shape[1] < weights.shape[1]:
+            shown.append((first.parents[0] @ weights).named(name, first.note))
+    return Graph(*graph.values(), *shown)
 
 
 def _looking_at_each_other(
@@ -790,7 +804,7 @@ def _counted_words(made: Assigned, titles: Sequence[Title]) -> dict[Title, tuple
     names = {name for graph in made.graphs for name in graph}
     parts = {one: one.step.rpartition("_") for one in titles if one.step not in names}
     counted = {one: (int(n) - 1, replace(one, step=base)) for one, (base, _, n) in parts.items()
-               if base in names and n.isdecimal()}  # fmt: skip
+               if base in names and n.isdecimal() and not _HEAD.search(one.text)}  # fmt: skip
     numbers = {n for n, _ in counted.values()}
     words = [range(len(group.table.rows)) for group in made.groups]
     return counted if len(words) == len(numbers) == 1 and numbers <= {*words[0]} else {}
@@ -890,11 +904,13 @@ def _renamed(
     }
 
 
+_HEAD = re.compile(r"(?<!-)\bhead", re.IGNORECASE)
+
+
 def _counted(text: str) -> str:
     """The number of a sentence in a title or in what names a frame: `2` of `Scores 2`, `B` of `Scores,
     sentence B`; none of a head."""
-    of_head = re.search(r"(?<!-)\bhead", text, re.IGNORECASE)
-    number = None if of_head else re.search(r"(?<![\d.])(\d{1,2})\W*$", text)
+    number = None if _HEAD.search(text) else re.search(r"(?<![\d.])(\d{1,2})\W*$", text)
     return sentence_of(text) or (number[1] if number else "")
 
 

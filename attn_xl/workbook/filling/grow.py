@@ -39,7 +39,7 @@ from attn_xl.workbook.xlsx.moved import Both, Moves, moved
 from attn_xl.workbook.xlsx.repeated import repeated
 from attn_xl.workbook.xlsx.splice import Filled, FilledCells, FilledRow, StoredValues
 
-from .groups import Assigned, Compute, assigned, plain_exponentials, with_totals
+from .groups import Assigned, Compute, as_shown, assigned, plain_exponentials
 
 _COUNTED = re.compile(r"(.*?)(\d+)")
 BLANK = Filled(None)
@@ -159,7 +159,7 @@ def grown(
         heads = heads_of(group.weights)
         if heads and group.weights.keys().isdisjoint(given.weights):
             given = _with_weights_of_heads(given, group, compute, {**implied, **heads})
-        graph = with_totals(compute(given, implied))
+        graph = as_shown(compute(given, implied))
         for step, (frame, there) in group.weights.items():
             if step in before and step not in graph:
                 fits = there.shape[1] == len(table.columns)  # of positions
