@@ -2527,6 +2527,17 @@ def test_one_labelled_word_that_looks_at_others(tmp_path: Path) -> None:
     np.testing.assert_allclose(found, naive_attention(X[:1] / 2, X, X)[0], rtol=1e-12)
 
 
+def test_a_mistake_in_a_copy_of_the_input_is_found(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Input", PETS, DIMS, X)
+    sheet.block(2, 9, "Input^T", DIMS, PETS, lambda i, j: f"={'CDE'[i]}{4 + j - (i == j == 2)}")
+    sheet.block(12, 2, "Scores", PETS, PETS)
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    (said,) = book.attention
+    assert said == "Sheet!L6: =E5 gives 0.4; Input should be 0.7, =$E$6."
+
+
 def test_a_list_of_pairs_has_no_frame(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     for line in [["Embeddings", *DIMS], *([word, *x] for word, x in zip(PETS[:3], X.tolist())), []]:

@@ -682,11 +682,15 @@ def _differences(sentence: Sentence, node: Matrix, frame: Frame) -> Iterator[str
     """Where an author's own cells do not hold what the paper computes from the cells that they read."""
     sheet = sentence.sheets[frame.place.sheet]
     entered, now = sentence.entries[frame], sentence.now.get(sheet.name, {})
-    computed = node.operation is not None and frame not in sentence.group.known
+    given = [*sentence.group.known, *sentence.group.given]
+    copy = node.operation is None and all(frame.place != one.place for one in given)
+    computed = (node.operation is not None or copy) and frame not in given
     filled, numbers = entered.cells & computed, entered.numbers  # given: hers
+    if copy:
+        filled &= ~np.isclose(numbers, node.values)
     if not filled.any():
         return
-    expected = sentence.shown.expected[node]
+    expected = node.values if copy else sentence.shown.expected[node]
     typed, other = [], []
     for i, j in np.argwhere(filled).tolist():
         cell = frame.cell(i, j)

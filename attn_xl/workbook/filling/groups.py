@@ -117,6 +117,8 @@ OF_SOFTMAX = {
 """What attention weights are computed from; without any of it, typed ones are given."""
 MOST_ASKED = 12
 """Words of a sentence, each with a list of steps of its own."""
+MOSTLY = 0.5
+"""The share of right numbers by which a matrix below a sentence is recognized."""
 ENOUGH_FOR_A_COPY = 3
 """Evidence that a second frame of a matrix needs."""
 
@@ -201,6 +203,9 @@ def assigned(
         typed, projected = _projected(drawn, pages, titles, words_in, SCORED)
     if not (inputs or projected):
         raise InputError(f"{file}: has no input to start from. {_for_an_input(drawn, pages, titles)}")
+    wrong = _wrong_copies(drawn, inputs)
+    inputs = [one for one in inputs if one[0] not in wrong]
+    given = {title: one for title, one in given.items() if one[0] not in wrong}
     weights = {t: one for t, one in given.items() if one[0].step != steps.INPUT.symbol}
     titles, weights = _of_sentences(titles, weights, inputs)
     titles, weights = _under_heads(pages, titles, weights)
@@ -276,7 +281,7 @@ def assigned(
     for _, text in _unnamed(made, pages, called, computed=True):
         step = step_told(text.text)
         known = [graph[step].values for graph in made.graphs if step in graph]
-        if any(_holds(pages[text.sheet], text, values) for values in known):
+        if any(_holds(pages[text.sheet], text, values, MOSTLY) for values in known):
             told.append(replace(text, step=step))
     _assign(made, pages, told, copies=False)
     _by_rhythm(made, pages)
@@ -469,6 +474,21 @@ def _repeated(
         if equal or turned:
             found.setdefault(own, (other.place, steps.INPUT.symbol, not equal))
     return found, tables
+
+
+def _wrong_copies(drawn: DrawnBook, inputs: Sequence[tuple[Frame, Table]]) -> list[Frame]:
+    """The inputs that formulas repeat from another one, or from its transpose, with a mistake."""
+    cells = drawn.references.cells if drawn.references else {}
+    found = []
+    for (own, table), (other, like) in permutations(inputs, 2):
+        formulas = cells.get(own.place.sheet, {}).keys() & {*own.place.cells()}
+        if len(formulas) <= MOSTLY * own.place.rows * own.place.columns or other in found:
+            continue
+        ways = [one for one in (like.values, like.values.T) if one.shape == table.shape]
+        equal = max((np.isclose(table.values, one).mean() for one in ways), default=0.0)
+        if MOSTLY <= equal < 1:
+            found.append(own)
+    return found
 
 
 def _for_an_input(drawn: DrawnBook, pages: Mapping[str, Page], titles: Sequence[Title]) -> str:
@@ -1282,12 +1302,14 @@ def _around_w_o(titles: Sequence[Title], made: Assigned, pages: Mapping[str, Pag
     return [replace(one, step=named[one]) if one in named else one for one in titles]
 
 
-def _holds(page: Page, title: Title, values: np.ndarray) -> bool:
-    """Whether the numbers near a title are those of a matrix, or of its transpose."""
+def _holds(page: Page, title: Title, values: np.ndarray, share: float = 1) -> bool:
+    """Whether the numbers near a title, or this share of them, are those of a matrix, or of its
+    transpose."""
     for block in page.blocks:
         if distance(title, *block) is not None and block[2:] in (values.shape, values.shape[::-1]):
             _, there = values_in(page.sheet, Place(title.sheet, *block), block[2:] != values.shape)
-            if any(one.shape == values.shape and np.allclose(one, values) for one in (there, there.T)):
+            ways = [one for one in (there, there.T) if one.shape == values.shape]
+            if any(np.isclose(one, values).mean() >= share for one in ways):
                 return True
     return False
 
