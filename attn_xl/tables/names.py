@@ -41,15 +41,16 @@ _SPOKEN = re.compile(
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _SAYS_MORE = re.compile(r"(?::|=|\s[–—-])\s.*")
 _SAYS_WEIGHTS = re.compile(
-    r"\b(?:learned|random|trained|(?:query|key|value|output)?\s*(?:matrix|weights?|projection))\b", re.I
+    r"\b(?:learned|random|trained|(?:query|key|value|output)?\s*(?:matrix|weights?|projection)"
+    r"|ffn|mlp|feed[\s-]*forward(?:\s+network)?|(?:first|second)\s+layer|bias)\b",
+    re.IGNORECASE,
 )
 """What stands beside the name of weights: `W_Q: learned`, `Matrix W_Q`, `Query projection W_Q`."""
-_KINDS = r"(?:(?:the|our|original|initial|static|pretrained|input|word|token) )*"
+_KINDS = r"(?:(?:the|our|original|initial|static|pretrained|input|word|token|sentence|embedded) )*"
 _INPUT = re.compile(
-    rf"x|e|(?:the )?inputs?|{_KINDS}(?:embeddings?(?: matrix| table| vectors)?|features|sentence|tokens"
-    r"|words|vectors)|(?:input|word|token) (?:matrix|data|vector|representations?)"
-    r"|embedded (?:words|tokens|sentence)"
-    r"|(?:encoder|decoder|source|target) "
+    rf"x|e|(?:the )?inputs?|{_KINDS}(?:embeddings?(?: matrix| table| vectors)?|features|sentence"
+    r"|sequence|inputs?|tokens|words|vectors)|(?:(?:the|our) )?(?:words|sentence|tokens) as vectors"
+    r"|(?:input|word|token) (?:matrix|data|vector|representations?)|(?:encoder|decoder|source|target) "
     r"(?:(?:hidden )?(?:(?:in|out)puts?|states?)|embeddings?|words|vectors|sentence|tokens)"
 )
 _MATRIX = re.compile(r"[A-Z](?:['′]|[_^]?[A-Za-z0-9]|\^T|ᵀ)?\s*[:=]?")
@@ -154,34 +155,37 @@ def _bare(text: str) -> str:
 
 
 SPELLINGS = {
-    "Q": "q query queries queryvectors",
-    "K": "k key keys keyvectors",
-    "V": "v value values valuevectors",
+    "Q": "q query queries queryvectors queryprojections projectedqueries",
+    "K": "k key keys keyvectors keyprojections projectedkeys",
+    "V": "v value values valuevectors valueprojections projectedvalues",
     "Scores": "scores score s attentionscores attentionscore similarityscores similarities similarity "
     "dotproducts dotproduct dotproductsimilarity innerproducts innerproduct matmul1 eij "
     "ω ωij affinity affinities affinityscores alignmentscores energy energies compatibility "
     "compatibilityscores attentionlogits unnormalizedattention unnormalizedweights unnormalizedscores "
-    "unnormalizedattentionweights unnormalizedattentionscores "
+    "unnormalizedattentionweights unnormalizedattentionscores unscaledscores unscaledattentionscores "
+    "pairwisedotproducts querykeydotproducts wordsimilarities grammatrix qikj "
     "relevance relevancescores",
-    "Scaled": "scaled scale scaling ss",
+    "Scaled": "scaled scale scaling ss scaledlogits scaleddotproductscores scalescores",
     "Masked": "masked maskedscores maskedattentionscores scores+m scaled+m addmask addthemask "
-    "applymask applythemask",
-    "Mask": "mask attentionmask causalmask lookaheadmask paddingmask",
+    "applymask applythemask applycausalmask addcausalmask maskapplied",
+    "Mask": "mask attentionmask causalmask lookaheadmask paddingmask maskingmatrix",
     "Softmax": "softmax attention attentionweights attentionweight attentionmatrix "
     "attentionweightmatrix attentionprobabilities weights weight a softmaxweights normalizedweights "
     "normalizedscores normalizedattention normalizedattentionscores attentionpattern attentionmap "
     "attentiondistribution attentionfilter softmaxoutput softmaxscores alpha α αij aij "
-    "alignmentweights attentioncoefficients",
-    "Softmax.Maximum": "maximum max rowmaximum rowmax maxima",
+    "alignmentweights attentioncoefficients softmaxprobabilities softmaxfunction softmaxresult "
+    "softmaxresults rowsoftmax finalattentionweights attentionpercentages",
+    "Softmax.Maximum": "maximum max rowmaximum rowmax maxima maxscore maximumscore",
     "Softmax.Exponentials": "exponentials exponential exp exponents exponentiated exponentiatedscores "
-    "expscores exponentiate exponentize exponentiation numerator numerators softmaxnumerator",
+    "expscores exponentiate exponentize exponentiation exponent numerator numerators softmaxnumerator",
     "Softmax.Sum": "sum sums rowsum rowsums sumofrow sumofrows sumofeachrow Σ ∑ Σr[i] Σexp sumofexp "
     "sumofexponentials sumofexponents sumofexps denominator denominators softmaxdenominator normalizer "
-    "total totals rowtotal rowtotals",
+    "total totals rowtotal rowtotals sumexp normalizationconstant normalizationfactor "
+    "normalizingfactor normalizingconstant partitionfunction",
     "Output": "output outputs outputz z context contextvector contextvectors attentionoutput "
     "attentionout result contextvec contextvecs allcontextvecs allcontextvectors δe δx "
     "attentionweightedfeatures attentionvalues weightedv headoutput attentionheadoutput finaloutput "
-    "matmul2 "
+    "matmul2 weightedvaluessum finalcontextvectors attentionweightedvalues "
     "multihead multiheadoutput attentionresult multiheadattention",
     "Concat": "concat concatenate concatenated concatenatedheads concatenateheads concatheads "
     "concatenation concatenatedoutputs headsconcatenated",
@@ -189,7 +193,7 @@ SPELLINGS = {
     "positionalembedding positionalembeddings positionembedding positionembeddings "
     "pe positionalencodingpe "
     "positionvectors positionalvectors",
-    "Cosine": "cosinesimilarity cosinesimilarities cosines",
+    "Cosine": "cosinesimilarity cosinesimilarities cosines cosine cos(θ) cossimilarity",
     "d_k": "dk d_k keydims keydimensions",
 }
 """The spellings of each step, without spaces and in lower case."""
@@ -199,20 +203,21 @@ NO_STEPS = ("a", "s", "ss", "weights", "weight")
 """Titles of tables that may be something else."""
 OF_LAYERS = {
     "Sum": "add residual residualadd skip skipconnection residualconnection residualconnectionvalues "
-    "residualvalues e+δe x+δx",
-    "Embedded": "addpositions addpe addpositionalencoding addpositionalencodings",
+    "residualvalues e+δe x+δx residualsum addresidual addinput addtheinput",
+    "Embedded": "positionalinput addpositions addpe addpositionalencoding addpositionalencodings",
     "Norm": "layernorm layernormalization rmsnorm rmsnormalization add&norm addandnorm addnorm "
-    "add+norm addlayernorm addandnormalize add&normalize normalized ln ln(x) layernorm(x)",
+    "add+norm addlayernorm addandnormalize add&normalize normalized ln norm layernormalized",
     "Norm.Mean": "mean means average rowmean μ",
     "Norm.Variance": "variance variances rowvariance σ²",
     "FeedForward": "feedforward feedforwardnetwork ffn mlp secondlayer ffnsecondlayer "
-    "secondlinearlayer",
+    "secondlinearlayer ffnlayer2 feedforwardlayer2 denselayer2 positionwiseffn",
     "Hidden": "hidden hiddenlayer hiddenunits hiddenstate hiddenstates feedforwardhidden "
     "feedforwardhiddenlayer "
-    "ffnhidden mlphidden firstlayer ffnfirstlayer firstlinearlayer ht",
-    "Activated": "relu gelu silu swish activation",
+    "ffnhidden mlphidden firstlayer ffnfirstlayer firstlinearlayer ht ffnlayer1 feedforwardlayer1 "
+    "denselayer1 preactivation ffnhiddenlayer",
+    "Activated": "relu gelu silu swish activation activations",
     "Attention": "attentionoutputprojection attentionprojection projectedattention projectedoutput "
-    "projectedheads",
+    "projectedheads outputprojectionresult finalprojection linearprojectionoftheheads",
     "Linear": "linear linearlayer lineartransformation linearprojection",
     "InputGate": "inputgate i_t",
     "Forget": "forgetgate ft",
@@ -227,8 +232,8 @@ OF_LAYERS = {
     "Probabilities": "outputprobabilities nextwordprobabilities nexttokenprobabilities "
     "wordprobabilities tokenprobabilities vocabularyprobabilities p(nextword) p(nexttoken)",
     "Angle": "angles",
-    "Magnitude": "length lengths norms vectorlength vectorlengths magnitudes ‖x‖ |x| ||x|| norm||x|| "
-    "norm|x| norm‖x‖ l2norm l2norms euclideannorm vectornorm vectornorms",
+    "Magnitude": "length lengths norms vectorlength vectorlengths magnitudes magnitude euclideanlength "
+    "‖x‖ |x| ||x|| norm||x|| norm|x| norm‖x‖ l2norm l2norms euclideannorm vectornorm vectornorms",
 }
 """Those of the steps of a layer, of a recurrent network and of similarity."""
 BY_SPELLING = {
@@ -247,7 +252,7 @@ _GOES_ON = re.compile(r"[x×·*÷/+@⋅∙]\s.*=\s*([\w\s'′-]+)")
 """The result of a product whose first factor stands beside it: `· V = Output`."""
 _MORE = (
     ("Scores", "Scaled"), ("Softmax", "Output"), ("Input", "Embedded"), ("Softmax.Sum", "Output"),
-    ("Input", "Sum"), ("Output", "Sum"),
+    ("Input", "Sum"), ("Output", "Sum"), ("Output", "Concat"), ("Output", "Embedded"),
 )  # fmt: skip
 """What a name means, and what its formula may say: `Scores = QKᵀ/√d_k`, `Attention = softmax(S) V`,
 `Input = Token + Position`, `E' = E + ΔE`."""
@@ -267,10 +272,17 @@ _NEW = (
 )
 _FORMULAS = (
     (rf"\(?{_PRODUCT}\)?{_ROOT}|\[\]{_ROOT}", "Scaled"),
-    (r"(?:(?:scaled?|divided?)by(?:1/)?|[÷/])(?:√|sqrt|theroot)(?!.*softmax).*", "Scaled"),
+    (
+        r"(?:(?:scaled?|divided?|normalized)by(?:1/)?|[÷/])(?:√|sqrt|(?:the)?(?:square)?root|[\d.]+$)(?!.*softmax).*",
+        "Scaled",
+    ),
     (_PRODUCT, "Scores"),
     (r"softmax\(.*\)|softmaxof.*", "Softmax"),
-    (r"concat(?:enate)?\(.*\)|concatenat\w+?of(?:the|all)*heads(?:outputs)?", "Concat"),
+    (r"concat(?:enate)?\(.*\)|\[z\d?[,;|]*z\d?.*\]", "Concat"),
+    (
+        r"(?:concat\w*?|combined?|merged?|stack(?:ed)?|joined?)(?:of)?(?:the|all)*heads?(?:outputs?)?",
+        "Concat",
+    ),
     (rf"softmax\(.*\)\*?{_VALUES}|{_VALUES}\*?softmax\(.*\)", "Output"),
     (rf"{_WEIGHTS}\*{_VALUES}|{_VALUES}\*{_WEIGHTS}", "Output"),
     (r".*attention\(q,k,v\)|(?:softmax|attention|weights|p)v", "Output"),
@@ -287,8 +299,8 @@ _FORMULAS = (
     (rf"{_PRODUCT_OF}\(?{_QUERY}(?:and|with|by|,){_KEY}(?:\^t)?\)?", "Scores"),
     (rf"{_PRODUCT_OF}\(?{_WEIGHTS}(?:and|with|by|,){_VALUES}\)?", "Output"),
     (
-        r"(?:x|inputs?|tokens?|(?:(?:word|token|input)s?)?embeddings?)(?:\+|plus|with)"
-        r"(?:position(?:al|s)?(?:information|encodings?|embeddings?)?|pe?)"
+        r"(?:sumof(?:the)?)?(?:x|e|words?|inputs?|tokens?|(?:(?:word|token|input)s?)?embeddings?)"
+        r"(?:\+|plus|with|and)(?:position(?:al|s)?(?:information|encodings?|embeddings?)?|pe?)"
         r"|position(?:al|ally)?awareembeddings?",
         "Embedded",
     ),
@@ -296,13 +308,20 @@ _FORMULAS = (
         r"(?:sinusoidal|(?:sine?|cos(?:ine)?|/|and|&)+)(?:position(?:al)?(?:encodings?|embeddings?)|pe)",
         "Positions",
     ),
-    (r"(?:x|inputs?|embeddings?)\+(?:z|outputs?|(?:self|multihead)?attention(?:outputs?)?)", "Sum"),
-    (r"(?:scaled?scores|scores|scaled)\+mask", "Masked"),
-    (r"(?:x|inputs?)\*?w1(?:\+b1)?", "Hidden"),
+    (
+        r"(?:x|inputs?|embeddings?)\+(?:z|outputs?|multihead|sublayer\(x\)|(?:self|multihead)?attention(?:outputs?)?)",
+        "Sum",
+    ),
+    (r"(?:ln|(?:layer)?norm(?:alization)?)\(.*\)", "Norm"),
+    (r"(?:scaled?scores|scores|scaled)(?:\+|with)(?:the|causal)*mask", "Masked"),
+    (r"(?:[a-z]|inputs?)\*?w1(?:\+b1)?", "Hidden"),
+    (r"(?:h|a|hidden|relu)\*?w2(?:\+b2)?|outputs?of(?:the)?(?:ffn|mlp|feedforward\w*)", "FeedForward"),
+    (r"max\(0,.*\)", "Activated"),
     (r"(?:relu|gelu)\(.*\)\*?w2(?:\+b2)?", "FeedForward"),
     (r"(?:relu|gelu)\(.*\)", "Activated"),
     (r"(?:e\^|exp).*[/÷](?:(?:its|the|row)*sum|[σ∑]|total).*", "Softmax"),
-    (r"e\^\(?(?:\[\]|□|\w+)?\)?|exp\(.*\)", "Softmax.Exponentials"),
+    (r"e\^\(?(?:\[\]|□|\w+)?\)?|exp\(.*\)|exp(?:onentials?)?of(?!.*sum).*", "Softmax.Exponentials"),
+    (r"sumof(?:the|all)*exp\w*", "Softmax.Sum"),
     (r"[÷/](?:by)?(?:the)?(?:(?:row|column)?sums?|[σ∑])", "Softmax"),
     (r"[σ∑]e\^\w", "Softmax.Sum"),
     (r"(?:[σ∑]|sum)[ij]?\(?(?:a|α|w)[ij]{0,2}\*?[xv][ij]?\)?", "Output"),
@@ -362,19 +381,19 @@ _ASIDE = re.compile(
     r"\([^()]*\)$|^(?:raw|self|cross)[\s-]+|(?<!weight)\s+(?:matrix|matrices)$", re.IGNORECASE
 )
 _FURTHER = re.compile(
-    r"\s+before\s+(?:the\s+)?\w+$|\s+(?:by|over|per|of)\s+(?:each\s+|the\s+)?(?:row|column|word|key)s?$"
+    r"\s+before\s+(?:the\s+)?\w+$|\s+(?:by|over|per|of|along|for)\s+(?:each\s+|the\s+)?(?:row|column|word|key)s?$"
     r"|^(?:(?:comput|calculat|apply)(?:e|ing)?\s+)?(?:the|our|row[\s-]?wise|matrix)\s+|\s+(?:of|for|in|step)$"
     r"|^(?:comput|calculat|apply)(?:e|ing)?\s+",
     re.IGNORECASE,
 )
 _SYMBOL = re.compile(  # `Context A` heads a sentence
-    r"(?<=\w\w)(?<!ontext)\s+(?:[A-Zαω]['′]?|[cfghinorz][\u0300-\u036f]?(?:_?t)?)$|(?<=\w\w)\s+(?:outputs?|vectors?)$"
+    r"(?<=\w\w)(?<!ontext)\s+(?:[A-Zαω]['′]?|[αω]_?ij|[cfghinorz][\u0300-\u036f]?(?:_?t)?)$|(?<=\w\w)\s+(?:outputs?|vectors?)$"
 )
 _MULTIPLIED = re.compile(
     r"^(?:matmul|matrix\s+(?:product|multiplication)|dot\s+products?|multiply)[:\s]\s*(?=\S)", re.I
 )
 _AFTER = re.compile(
-    r"((?:[\w&-]+\s+){0,3}?)after\s+(?:(?:the|causal|look-ahead)\s+)*([\w-]+)", re.IGNORECASE
+    r"((?:[\w&-]+\s+){0,3}?)after\s+(?:(?:the|causal|look-ahead)\s+)*(\S+(?:\s+\S+)?)", re.IGNORECASE
 )
 _OF_WORD = re.compile(r"(.+?)\s+(?:of|for)\s+(?:the\s+)?(?:(?:word|token)\s+)?[\"“‘'«]?[\w-]+[\"”’'»]?")
 """What a title says besides: `Scores (raw)`, `Softmax by row`, `Queries Q`, `Weights after softmax`."""
@@ -446,13 +465,13 @@ def step_named(text: str) -> tuple[str, bool] | None:
         if (weights := weight_label(part)) and weights != "Mask":
             return weights, False
         joined = re.match(r"concat\w*\s*\(", part, re.IGNORECASE)  # Concat(head_1, head_2) is of all
-        whole = joined or re.sub(r"\s", "", part.lower()) in BY_SPELLING  # σ², MatMul 1
+        whole = joined or re.sub(r"[\s-]", "", part.lower()) in BY_SPELLING  # σ², MatMul 1
         head = None if whole else _HEAD.search(_SPOKEN_HEAD.sub("head", part))
         base = part[: head.start()] if head else part
-        found = _step(base)
+        aside = "" if equals else (re.findall(r"\((.*)\)$", base) or [""])[0]
+        found = _step(base) or (_step(aside) if aside else None)
         if found == ("Hidden", False) and _APPLIED.search(plain):
             return "Activated", False
-        aside = "" if equals else (re.findall(r"\((.*)\)$", base) or [""])[0]
         formula = _step(re.sub(r"(?<=[A-Za-z])_?\d+", "", after.strip() or aside)) if found else None
         if found and formula and (found[0], formula[0]) in _MORE:
             found = formula
@@ -498,7 +517,9 @@ def _step(text: str) -> tuple[str, bool] | None:
     for less in (_MULTIPLIED, _ASIDE, _FURTHER, _SYMBOL, _ASIDE):
         forms.append(less.sub("", forms[-1]).strip())
     for form in dict.fromkeys(forms):
-        lowered = form.lower().replace("attn", "attention").replace("alised", "alized")  # ß is no SS
+        lowered = re.sub(r"attn\.?", "attention", form.lower()).replace(
+            "alised", "alized"
+        )  # ß is no SS
         compact = re.sub(r"[\s_\-–']+", "", _TIMES.sub("*", lowered))
         if not compact:
             continue
@@ -523,18 +544,18 @@ def _step(text: str) -> tuple[str, bool] | None:
 _TOLD = (
     (
         r"weigh(?:t|ted|ting)?\b.*\b(?:sum|average|mean|values|vectors|embeddings)"
-        r"|(?:multipl|\bsum\b).*\b(?:values?|vectors?|v)\b|\b(?:mix|blend|combine).*\b(?:embedding|vector|word)s"
+        r"|(?:multipl|\bsum\b).*\b(?:values?|vectors?|v)\b|\b(?:mix|blend|combine).*\b(?:embedding|vector|word|value)s"
         r"|(?:new|updated|context\w*|final) (?:\w+ ){0,2}(?:vector|embedding|representation)s?",
         "Output",
     ),
     (r"\bmask(?:ed|ing)\b|\bhid(?:e|den|ing)\b.*\b(?:later|future|next)\b", "Masked"),
-    (r"\bexponent(?:ial|iat)|\bpowers? of e\b|\be\^", "Softmax.Exponentials"),
+    (r"\bexp\b|\bexponent(?:ial|iat)|\bpowers? of e\b|\be\^", "Softmax.Exponentials"),
     (
         r"softmax|normali[sz]|probabilit|percentages|attention weights|sum to (?:1|one)"
         r"|divid.*\b(?:sums?|totals?)\b",
         "Softmax",
     ),
-    (r"scal(?:e|ed|ing)\b|divid|square root|√|sqrt|^[÷/]\s*[\d.]+$", "Scaled"),
+    (r"\bscal(?:e|ed|ing)\b|divid|square root|√|sqrt|^[÷/]\s*[\d.]+$", "Scaled"),
     (r"dot products?|inner products?|similar|scores?\b|compar|\blike\b.*\bother", "Scores"),
     (r"quer(?:y|ies)\b.*\bkeys?\b", "Scores"),
     (r"quer(?:y|ies)\b|\bw_?q\b", "Q"),

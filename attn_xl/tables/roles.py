@@ -338,6 +338,12 @@ def words_of(
     if shapes and certain and all(shape[0] == table.shape[0] for _, shape in shapes) and not from_right:
         name, (height, width) = shapes[0]
         return "columns", f"{name} ({height} x {width}) has a row for each of its rows"
+    values = [one.shape for name, one in weights if re.fullmatch(r"W_V(_\d+)?", name)]
+    for one in (one for name, one in weights if name == "W_O" and values):
+        heights, widths = map(sum, zip(*values))  # of all heads
+        right, left = (widths, table.shape[1]), (table.shape[0], heights)
+        if right != left and one.shape in (right, left):
+            return ("rows" if one.shape == right else "columns"), "W_O fits the heads so"
     lines = [(name, one.shape) for name, one in weights if name.startswith(_LINES)]
     tall = next((name for name, shape in lines if shape[0] > shape[1]), "")
     return ("columns", f"{tall} is a column") if tall else ("rows", BY_DEFAULT)

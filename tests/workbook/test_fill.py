@@ -236,6 +236,26 @@ def test_learned_weights_and_heads(across: bool, tmp_path: Path) -> None:
     assert [frame.step for _, frame, _ in book.filling.frames] == [*places]
 
 
+def test_w_o_tells_the_direction_of_square_weights(tmp_path: Path) -> None:
+    """Two heads, words in columns: W_O is 3 x 6."""
+    made, rng = openpyxl.Workbook(), np.random.default_rng(6)
+    sheet = AuthorSheet(made.active, labels=False)
+    sheet.block(2, 2, "X", "abc", "abc", X[:3])
+    names = [f"W_{kind}{head}" for head in (1, 2) for kind in "QKV"]
+    weights = {name: rng.integers(-9, 10, (3, 3)) / 10 for name in names}
+    weights["W_O"] = rng.integers(-9, 10, (3, 6)) / 10
+    for n, (name, one) in enumerate(weights.items()):
+        sheet.block(2, 9 + 8 * n, name, *("abcdef"[:k] for k in one.shape), one)
+    sheet.block(12, 2, "Output", "abc", "abc")
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    heads = [
+        naive_attention(*(X[:3].T @ weights[f"W_{kind}{head}"].T for kind in "QKV"))[1]
+        for head in (1, 2)
+    ]
+    _, values = values_in(read_drawn(out).sheets[0], book.filling.frames[0][1].place, False)
+    np.testing.assert_allclose(values, weights["W_O"] @ np.hstack(heads).T, rtol=1e-12)
+
+
 def test_a_sheet_may_be_that_of_a_head(tmp_path: Path) -> None:
     """`convert` reads the weights of each, too."""
     made, rng, wanted = openpyxl.Workbook(), np.random.default_rng(6), []
@@ -2032,9 +2052,13 @@ def test_columns_labelled_as_dimensions_say_that_words_are_in_rows(tmp_path: Pat
 
 
 TITLES = {
-    "K": "K transpose | Keys transposed | Transpose of K",
+    "K": "Key projections | K transpose | Keys transposed | Transpose of K",
     "W_Q_2": "Wquery, head 2",
-    "Mask": "Look-ahead mask",
+    "Mask": "Look-ahead mask | Masking matrix",
+    "W_1": "Feed-forward weights W1 | First layer weights W1",
+    "b_1": "Bias b1",
+    "Cosine": "cos(θ) | Cos similarity",
+    "Magnitude": "Euclidean length",
     "Q": "Queries (Q = X·Wq) | Query vectors | Queries Q",
     "Scores": "Affinity matrix | Scores K^T Q | Step 2: Scores (Q·Kᵀ) "
     "| Self-attention scores | (2) Scores | Q @ K.T | QKT | Q.K^T "
@@ -2042,37 +2066,43 @@ TITLES = {
     "| Relevance scores | Similarity matrix S | ① Scores | Scores ↓ | “Scores” | Scores [3×3] "
     "| Step two: compute the scores | Part B: Scores | 2.1 Scores | Unnormalized scores "
     "| unnormalized attention weights ω | Dot product of q and k gives the scores | MatMul 1 "
-    "| Step 1 - MatMul: Q Kᵀ | MatMul(Q, K^T) | Multiply Q by K transposed",
+    "| Step 1 - MatMul: Q Kᵀ | MatMul(Q, K^T) | Multiply Q by K transposed "
+    "| Gram matrix X Xᵀ | Word similarities | Unscaled scores",
     "Scores_1": "Q1K1^T | Q_1 · K_1ᵀ | Attention head 1: scores | Scores for head 1",
-    "Masked": "Scores + M | Add the mask | Scores after masking",
-    "FeedForward": "Second layer | Feed forward output | FFN OUTPUT | ReLU(X W1 + b1) W2 + b2",
-    "Activated": "Feed forward hidden layer (ReLU) | Hidden = ReLU(X W1) | ReLU(X·W_1)",
-    "Hidden": "X W1 + b1 | First layer",
+    "Masked": "Scores + M | Add the mask | Scores after masking | Masked scaled scores "
+    "| Scores with mask | Apply causal mask",
+    "FeedForward": "FFN layer 2 | h W2 + b2 | Output of feed-forward network "
+    "| Second layer | Feed forward output | FFN OUTPUT | ReLU(X W1 + b1) W2 + b2",
+    "Activated": "max(0, xW1 + b1) | Feed forward hidden layer (ReLU) | Hidden = ReLU(X W1) "
+    "| ReLU(X·W_1)",
+    "Hidden": "X W1 + b1 | First layer | Feed-forward layer 1 | Z·W1 + b1",
     "Linear": "Linear layer",
-    "Positions": "Positional encoding PE(pos, 2i) = sin(pos/10000^(2i/d)) "
+    "Positions": "P (positional encoding) | Positional encoding PE(pos, 2i) = sin(pos/10000^(2i/d)) "
     "| Sine/cosine positional encoding",
-    "Attention": "Attention output projection",
+    "Attention": "Attention output projection | Linear projection of the heads",
     "Update": "Update gate z_t",
     "Candidate": "Candidate cell state c\u0303_t",
     "Probabilities": "Next-word probabilities",
     "Scaled": "÷ √dk | Divide by sqrt(3) | Scores / √3 | Scaled dot products | b) Scaled | QKT ÷ √dₖ "
     "| Scale by 1/√d | Scores after scaling | Scaled Scores S' | Scores = QK^T/√d_k "
-    "| Attention scores (QKᵀ/√d)",
+    "| Attention scores (QKᵀ/√d) | Normalized by √d | Divide by the square root of dk | Scaled logits",
     "Scaled_1": "S1 = Q1K1ᵀ/√2",
     "Scores_2": "attention scores ω^(2)",
     "Softmax": "Normalized weights (softmax) | III. Softmax | After softmax | Row-wise softmax | α_ij "
     "| Softmax: each row sums to 1 | Alignment weights | Normalised scores | exp(s)/sum(exp(s)) "
     "| ÷ sum | ÷ ∑ | Weights α | e^x / row sum | Weights after the causal mask "
-    "| Masked attention weights",
+    "| Masked attention weights | Attn. weights | Softmax along each row | Attention coefficients α_ij",
     "Softmax_2": "Head 2: Softmax | softmax(Q2 K2^T/√dk)",
-    "Norm": "LN(x)",
+    "Norm": "LN(x) | Norm(x + z) | After layer norm",
     "Norm_1": "First add & norm | Layer norm after attention",
     "Norm_2": "Second layer norm | Add & Norm (2) | LayerNorm after the feed-forward",
     "Norm.Mean": "Mean μ",
     "Norm.Variance": "σ² | Variance (σ²)",
-    "Softmax.Maximum": "Max per row",
-    "Softmax.Exponentials": "e^S | e^(x - max) | e^□ | exponentiate | Numerators",
-    "Softmax.Sum": "∑ | ∑ e^x | Denominator | Row totals",
+    "Softmax.Maximum": "Max per row | Max score",
+    "Softmax.Exponentials": "e^S | e^(x - max) | e^□ | exponentiate | Numerators "
+    "| exp of scaled scores",
+    "Softmax.Sum": "∑ | ∑ e^x | Denominator | Row totals | Sum of the exponentials "
+    "| Normalizing factor",
     "Output": "Output: the new vectors | MultiHead = Concat · Wo | O = PV | Attn out "
     "| Sum = new vector for 'cat' | Task 3 - Contextualized embeddings | softmax(QK^T/√dk)V | AV "
     "| Output V A | Output A × V "
@@ -2085,15 +2115,15 @@ TITLES = {
     "| Step 7: Multiply by V to get the output (Z)",
     "Output_2": "Head output 2 | Output of head 2 | Context vector (word 2)",
     "Concat": "Concat heads | Concatenated heads | Concat(head_1, head_2) | Step 7: Concatenate heads "
-    "| Concatenation of the heads",
+    "| Concatenation of the heads | Combined heads | Z = [Z1 Z2]",
     "Input": "Input X | • Input | X ∈ R^5x3 | The input | Original embeddings | Embedding vectors "
-    "| Token representations | Xᵀ",
+    "| Token representations | Xᵀ | Sentence embeddings | Input sequence X | The words as vectors",
     "Sum": "X + Z | Input + self-attention output | Residual connection values | E + ΔE "
-    "| E' = E + ΔE | Output = x + z",
+    "| E' = E + ΔE | Output = x + z | X + MultiHead | Add residual",
     "Sum_2": "2nd residual",
     "Embedded": "Embeddings + Positional Encoding | Embeddings with positions | X + P "
     "| Input = Token + Position | Input embedding + position embedding | Token + position "
-    "| Add positions",
+    "| Add positions | Final embeddings (word + position) | E + P",
     None: "3 x 4 | ##s | max % | The matrix | Note: Output | Attention / 2 | Weight matrix | ß | NEXT "
     "| KT Corp | Context A | Head 1 | Attention by hand | Scores - max | Output − Input "
     "| Change = Output - X",  # ß is no SS
