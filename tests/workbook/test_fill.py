@@ -256,6 +256,23 @@ def test_w_o_tells_the_direction_of_square_weights(tmp_path: Path) -> None:
     np.testing.assert_allclose(values, weights["W_O"] @ np.hstack(heads).T, rtol=1e-12)
 
 
+def test_titles_of_frames_tell_that_a_target_looks_at_a_source(tmp_path: Path) -> None:
+    """Both have as many words; beside scores, `Alignment` means the attention weights."""
+    made, words = openpyxl.Workbook(), ("le", "chat", "dort")
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Target", words, DIMS, X[:3] / 2)
+    sheet.block(2, 9, "Source", PETS[:3], DIMS, X[:3])
+    sheet.labels = False
+    for n, title in enumerate(("Cross-attention scores", "Alignment")):
+        sheet.block(10 + 8 * n, 2, title, words, words)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert ([frame.step for _, frame, _ in book.filling.frames], book.attention) == (
+        ["Scores", "Softmax"], []
+    )  # fmt: skip
+    _, found = values_in(read_drawn(out).sheets[0], book.filling.frames[-1][1].place, False)
+    np.testing.assert_allclose(found, naive_attention(X[:3] / 2, X[:3], X[:3])[0], rtol=1e-12)
+
+
 def test_a_sheet_may_be_that_of_a_head(tmp_path: Path) -> None:
     """`convert` reads the weights of each, too."""
     made, rng, wanted = openpyxl.Workbook(), np.random.default_rng(6), []

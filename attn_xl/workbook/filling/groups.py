@@ -191,7 +191,7 @@ def assigned(
         given |= found
         untitled += untitled_tables(sheet, page, own, found, file)
     headings = (one for page in pages.values() for one in headings_on(page.sheet.name, page.where))
-    crosses = any(one[-1] == "Cross" for one in headings)
+    crosses = any(one[-1] == "Cross" for one in headings) or any(map(_tells_cross, titles))
     given = _with_memory(drawn, given, crosses)
     inputs = [(frame, table) for frame, table in given.values() if frame.step == steps.INPUT.symbol]
     weighted = any(frame.step.startswith("W_") for frame, _ in given.values())
@@ -369,6 +369,14 @@ def _with_memory(
         title: (replace(frame, step=steps.MEMORY.symbol) if title in found else frame, table)
         for title, (frame, table) in given.items()
     }
+
+
+def _tells_cross(title: Title) -> bool:
+    """Whether a title tells that one sentence looks at another: `Cross-attention scores`, `Keys (from
+    the encoder)`."""
+    told = r"\bcross\b|\b(?:en|de)coder\b|\bsource\b|\btarget\b"
+    pattern = told if title.step in PROJECTIONS else r"\bcross\b"
+    return bool(re.search(pattern, title.text, re.IGNORECASE))
 
 
 _SOURCE = re.compile(r"\bencoder\s+(?:inputs?|embeddings?)|\bsource\b", re.IGNORECASE)
@@ -1444,15 +1452,20 @@ products for a cosine, attention weights for probabilities, the cosine of words 
 the length of vectors for a norm, the result of a network for an output, a candidate for a new state."""
 
 
+ELSE = {"attention": steps.OUTPUT.symbol, "alignment": steps.SCORES.symbol}
+"""What a title means where another one names the step that it names alone."""
+
+
 def _as_computed(title: Title, graphs: Sequence[Graph], titles: Sequence[Title]) -> Title:
     """A title of a step, or of what the model has in its place; probabilities beside logits are those
-    of words, and `Attention` beside other weights without an output is that."""
+    of words; `Attention` beside other weights, without an output, is that."""
     base = title.step.partition("_")[0]
     own = title.text.casefold()
     others = [one for one in titles if one.place is None and one.text.casefold() != own]
     named = {one.step.partition("_")[0] for one in others}
-    if own == "attention" and base in named and steps.OUTPUT.symbol not in named:
-        return replace(title, step=title.step.replace(base, steps.OUTPUT.symbol))
+    otherwise = ELSE.get(re.sub(r"^\W*\d*\W*", "", own))
+    if otherwise and base in named and otherwise not in named:
+        return replace(title, step=title.step.replace(base, otherwise))
     if base == steps.PROBABILITIES.symbol and any(one.step == steps.LOGITS.symbol for one in titles):
         return title
     other = OTHERWISE.get(base, base) + title.step[len(base) :]
