@@ -173,8 +173,8 @@ SPELLINGS = {
     "attentionweightmatrix attentionprobabilities weights weight a softmaxweights normalizedweights "
     "normalizedscores normalizedattention normalizedattentionscores attentionpattern attentionmap "
     "attentiondistribution attentionfilter softmaxoutput softmaxscores alpha α αij aij "
-    "alignmentweights alignment attentioncoefficients softmaxprobabilities softmaxfunction softmaxresult "
-    "softmaxresults rowsoftmax finalattentionweights attentionpercentages",
+    "alignmentweights alignment attentioncoefficients softmaxprobabilities softmaxfunction "
+    "softmaxresult softmaxresults rowsoftmax finalattentionweights attentionpercentages",
     "Softmax.Maximum": "maximum max rowmaximum rowmax maxima maxscore maximumscore",
     "Softmax.Exponentials": "exponentials exponential exp exponents exponentiated exponentiatedscores "
     "expscores exponentiate exponentize exponentiation exponent numerator numerators softmaxnumerator",
