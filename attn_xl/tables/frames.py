@@ -34,6 +34,7 @@ from .names import (
     undecorated,
     weight_label,
 )
+from .regions import COUNT_HEADINGS
 from .roles import BY_DEFAULT, WordsIn, to_turn, words_of
 
 ARROWS = frozenset("↓→↑←⇒⇓|—-–/=+×·*")
@@ -152,12 +153,26 @@ class Page:
         self.near: dict[tuple[Title, Shape, bool], list[Candidate]] = {}
         """The places near titles; see candidates()."""
 
+    @cached_property
+    def _headed(self) -> set[tuple[int, int]]:
+        """The numbers below the headings of columns that number the words."""
+        found, values = set(), self.sheet.values
+        for (row, column), text in values.items():
+            if isinstance(text, str) and text.strip().casefold() in COUNT_HEADINGS:
+                while is_number(values.get((row := row + 1, column))):
+                    found.add((row, column))
+        return found
+
     def _counts(self, place: tuple[int, int]) -> bool:
-        """Whether a number is a label, in a run: 0, 1, 2: it stands without a frame beside one, or in a
-        line without a label before lines with one."""
+        """Whether a number is a label: below a heading such as `ID`; or in a run, 0, 1, 2, without a
+        frame beside one, or in a line without a label before lines with one."""
         framed, values = self.sheet.looks.frames, self.sheet.values
         (row, column), value = place, values[place]
-        if not float(value).is_integer() or framed(place) or place in self.sheet.formulas:
+        if not float(value).is_integer() or place in self.sheet.formulas:
+            return False
+        if place in self._headed:
+            return True
+        if framed(place):
             return False
         for down, across in ((0, 1), (1, 0)):
             before, after = (row - down, column - across), (row + down, column + across)

@@ -180,8 +180,12 @@ def _texts(kinds: np.ndarray) -> np.ndarray:
 
 class _Sheet:
     def __init__(self, grid: Grid, cells: np.ndarray, names: Callable[[str], bool]) -> None:
-        self.grid, self.cells, self.names = grid, cells, names
-        self.boxes = merged(boxes(cells >= NUMBER_TEXT))
+        self.grid, self.cells, self.names = grid, cells.copy(), names
+        for top, left, bottom, right in merged(boxes(cells >= NUMBER_TEXT)):
+            for column in range(left, right):
+                if self._numbers_words(top, column) and self._is_text(top, bottom, column - 1):
+                    self.cells[top : bottom + 1, column] = TEXT  # between the words and their numbers
+        self.boxes = merged(boxes(self.cells >= NUMBER_TEXT))
         self.counts = self._counts()
         boxes_left = (box for box in self.boxes if box[:2] not in self.counts)
         self.boxes = [part for box in boxes_left for part in self._groups(box)]
@@ -199,10 +203,13 @@ class _Sheet:
                 continue
             numbers = [row[left] for row in self.grid[top : bottom + 1]]
             counts = numbers in ([*range(len(numbers))], [*range(1, len(numbers) + 1)])
-            headed = self.text(top - 1, left).casefold() in COUNT_HEADINGS
-            if (counts or headed) and (top, beyond, bottom) in tables:
+            if (counts or self._numbers_words(top, left)) and (top, beyond, bottom) in tables:
                 found.add((top, left))
         return found
+
+    def _numbers_words(self, top: int, column: int) -> bool:
+        """Whether the heading of a column tells that it numbers the words."""
+        return self.text(top - 1, column).casefold() in COUNT_HEADINGS
 
     def _groups(self, box: Box) -> list[Box]:
         """The columns of a table by the steps that a row above their headings names, `Embedding` and
@@ -375,10 +382,13 @@ class _Sheet:
         """The column of the words, of several with texts, and remarks on the others: it is that headed
         `word`, or else nearest to the numbers."""
         columns = [nearest]
-        while self._is_text(top, bottom, columns[-1] - 1) and self.text(top - 1, columns[-1] - 1):
+        numbering = self._numbers_words(top, nearest)
+        while self._is_text(top, bottom, columns[-1] - 1) and (
+            self.text(top - 1, columns[-1] - 1) or (numbering and columns == [nearest])
+        ):
             columns.append(columns[-1] - 1)
         headed = (c for c in columns if self.text(top - 1, c).casefold() in WORD_HEADINGS)
-        words = next(headed, nearest)
+        words = next(headed, columns[1] if numbering and len(columns) > 1 else nearest)
         notes = [
             f"column {letters(c + 1)}, {self.text(top - 1, c)!r}, is left out; the words are in column "
             f"{letters(words + 1)}"

@@ -179,6 +179,12 @@ def test_a_column_of_texts_after_the_numbers_is_left_out(make: Make) -> None:
             "column C, 'kind', is left out; the words are in column B",
         ),
         (("id", "word", "kind"), ("x2", "y2"), "column A numbers the words and is left out"),
+        (
+            ("Token", "pos", "id"),
+            ("x1", "y1"),
+            "column C, 'id', is left out; the words are in column A",
+        ),
+        (("", "id"), ("x1", "y1"), "column B, 'id', is left out; the words are in column A"),
     ],
 )
 def test_a_column_that_describes_the_words_is_left_out(
@@ -187,7 +193,11 @@ def test_a_column_that_describes_the_words_is_left_out(
     rows = [[*heads, "d1", "d2"]]
     for n, row in enumerate("xy", 1):
         rows.append(
-            [*(n if head == "id" else f"{row}{k}" for k, head in enumerate(heads, 1)), 0.5, 0.25]
+            [
+                *(n if head in ("id", "pos") else f"{row}{k}" for k, head in enumerate(heads, 1)),
+                0.5,
+                0.25,
+            ]
         )
     tables = read_tables(make({"s": rows}))
     assert tables.sentences["s"].rows == words

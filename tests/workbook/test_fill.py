@@ -2585,6 +2585,16 @@ def test_a_mistake_in_a_copy_of_the_input_is_found(tmp_path: Path) -> None:
     assert said == "Sheet!L6: =E5 gives 0.4; Input should be 0.7, =$E$6."
 
 
+def test_a_column_of_ids_is_no_dimension_and_a_total_of_points_no_sum(tmp_path: Path) -> None:
+    made, words = openpyxl.Workbook(), PETS[:3]
+    made.active.append(["Embeddings"])
+    made.active.append(["Token", "ID", *DIMS, None, "points", 3])
+    for n, word in enumerate(words):
+        made.active.append([word, 1000 + n * n, *X[n].tolist(), *[None, "total", 7][: 3 * (n == 0)]])
+    AuthorSheet(made.active).block(8, 2, "Output", words, DIMS)
+    check(*filled(saved(made, tmp_path / "own.xlsx")), X[:3], frames=1)
+
+
 def test_a_list_of_pairs_has_no_frame(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     for line in [["Embeddings", *DIMS], *([word, *x] for word, x in zip(PETS[:3], X.tolist())), []]:
@@ -2628,8 +2638,7 @@ def test_typed_positions_are_added_and_a_cell_elsewhere_is_no_frame(
     ((_, frame, _),) = book.filling.frames
     _, values = values_in(read_drawn(out).sheets[0], frame.place, False)
     np.testing.assert_allclose(values, X + X / 4)
-    (left,) = book.attention
-    assert left.startswith("Summary!A2: 'max' names Softmax.Maximum, but no frame")
+    assert not book.attention
 
 
 def test_a_mask_that_is_begun_is_completed(tmp_path: Path) -> None:

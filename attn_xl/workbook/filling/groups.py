@@ -30,6 +30,7 @@ from attn_xl.tables.frames import (
     ELSEWHERE,
     ENOUGH,
     MEMORIES,
+    OF_ROWS,
     Candidate,
     Frame,
     Group,
@@ -1155,6 +1156,7 @@ def _assign(
     words = _words(pages, made.groups)
     titles = [one for one in titles if one.place or (one.sheet, one.row, one.column) not in words]
     titles = [one for one in titles if one.place or not any(_labels(place, one) for place in given)]
+    titles = [one for one in titles if not _has_total(pages[one.sheet], one)]
     titles = [_as_computed(title, made.graphs, titles) for title in titles]
     titles = [
         one for one in titles if one.place or not _heads_sums(made, pages[one.sheet], one, titles)
@@ -1394,6 +1396,13 @@ def _heads_sums(made: Assigned, page: Page, title: Title, titles: Sequence[Title
         return graph is None
     parents = [*map(id, graph[title.step].parents)]
     return read.isdisjoint(name for name, one in graph.items() if id(one) in parents)
+
+
+def _has_total(page: Page, title: Title) -> bool:
+    """Whether a sum or a maximum is typed right of a title: of points, or of other things."""
+    beside = title.row, title.last_column + 1
+    typed = beside in page.numbers and beside not in page.sheet.formulas
+    return typed and title.place is None and title.step.startswith(OF_ROWS)
 
 
 def _shows(group: Group, step: str) -> bool:
