@@ -2595,6 +2595,16 @@ def test_a_column_of_ids_is_no_dimension_and_a_total_of_points_no_sum(tmp_path: 
     check(*filled(saved(made, tmp_path / "own.xlsx")), X[:3], frames=1)
 
 
+def test_a_row_of_words_heads_no_copy_of_the_input(tmp_path: Path) -> None:
+    made, words = openpyxl.Workbook(), PETS[:3]
+    made.active.append(["Sentence"])
+    made.active.append([None, *words])
+    sheet = AuthorSheet(made.active)
+    sheet.block(6, 1, "Embeddings", words, [None] * 3, X[:3])
+    sheet.block(12, 1, "Output", words, DIMS)
+    check(*filled(saved(made, tmp_path / "own.xlsx")), X[:3], frames=1)
+
+
 def test_a_list_of_pairs_has_no_frame(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     for line in [["Embeddings", *DIMS], *([word, *x] for word, x in zip(PETS[:3], X.tolist())), []]:

@@ -1180,6 +1180,8 @@ def _assign(
                 continue
             if has and (not again or one.score < ENOUGH_FOR_A_COPY):
                 continue
+            if step == steps.INPUT.symbol and one.signs == ("labels",):  # what a row of words heads
+                continue
             done.add(offer.title)
             taken.append(one.place)
             if offer.title.step.partition("_")[0] in ACROSS:
