@@ -83,6 +83,20 @@ def test_a_word_of_the_template_that_is_spelled_like_weights_is_a_word(tmp_path:
     put(saved(made, tmp_path / "own.xlsx"), sentence(WORDS[:2], 2))
 
 
+@pytest.mark.parametrize("borders", [True, False])
+def test_a_blank_template_may_show_copies_of_its_input_and_only_labels(
+    borders: bool, tmp_path: Path
+) -> None:
+    made, words, dims = openpyxl.Workbook(), WORDS[:3], DIMS[:2]
+    sheet = AuthorSheet(made.active, borders=borders)
+    blocks = [("Input", dims), ("Scores", words), ("Output", dims)]
+    if borders:
+        blocks[1:2] = [("Input^T", words), ("Scores", words), ("Input", dims)]
+    for n, (title, columns) in enumerate(blocks):
+        sheet.block(2, 2 + 7 * n, title, dims if title == "Input^T" else words, columns)
+    put(saved(made, tmp_path / "own.xlsx"), sentence(WORDS[4:8], 2))
+
+
 def test_a_vocabulary_above_a_frame_that_grows_stays_whole(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     sheet, vocabulary = AuthorSheet(made.active), numbers(WORDS, 2)
@@ -192,6 +206,16 @@ def test_formulas_of_frames_that_nothing_names_get_the_values_of_the_new_input(t
     out.write_bytes(fill_file(path, {}, tables=tables).content)
     x = tables.sentences["s"].values
     assert read_drawn(out).sheets[0].values[9, 10] == pytest.approx(x[0, 0] * x[1, 2], rel=1e-12)
+
+
+def test_what_is_left_empty_does_not_grow(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    for n, words in enumerate((WORDS[:3], WORDS[3:5])):
+        sheet.sentence(2, 2 + 10 * n, words, numbers(words))
+    before = made.active.max_row
+    out = put(saved(made, tmp_path / "own.xlsx"), sentence(WORDS[4:7], 3))
+    assert openpyxl.load_workbook(out).active.max_row == before
 
 
 def test_fewer_sentences_leave_a_group_empty(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ workbook."""
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -29,6 +30,7 @@ from attn_xl.tables.frames import (
     tables_given,
     titles_of,
 )
+from attn_xl.tables.headings import OF_HEADS
 from attn_xl.tables.labels import Table
 from attn_xl.tables.names import weight_label
 from attn_xl.tables.own_names import DIMENSIONS, WORDS, called_in, names_of, sheets_named, tags_of
@@ -182,8 +184,10 @@ def grown(
         if frame.step in made.graphs[n]
     }
     alike = {frame.step: size for frame, size in sizes.items()}
-    for frame in (frame for frames in places for frame in frames if frame not in sizes):
-        sizes[frame] = alike.get(frame.step, (frame.place.rows, frame.place.columns))
+    for n, frames in enumerate(places):
+        for frame in (frame for frame in frames if frame not in sizes):
+            size = frame.place.rows, frame.place.columns
+            sizes[frame] = alike.get(frame.step, size) if n < len(made.groups) else size
     hers = _like_frames(drawn, sizes)
     for frame, like in hers.items():
         sizes[frame] = sizes[like]
@@ -293,6 +297,9 @@ def _hold_places(drawn: DrawnBook, called: Mapping[str, str], tables: Tables) ->
     outright = [tag for sheet in drawn.sheets for tag in tags_of(sheet, str(drawn.path), own)]
     pages = {sheet.name: Page(sheet, own) for sheet in drawn.sheets}
     outright += [*names_of(drawn, own), *sheets_named(drawn, pages, own)]
+    named = [one for sheet in drawn.sheets for one in titles_of(sheet, own)]
+    sentences = Counter(one.step for one in named if one.step in OF_HEADS)
+    inputs, most = list[Title](), max(sentences.values(), default=len(named))
     for sheet in drawn.sheets:
         kept, cells = values[sheet.name], pages[sheet.name]
         there = [title for title in outright if title.sheet == sheet.name]
@@ -307,6 +314,10 @@ def _hold_places(drawn: DrawnBook, called: Mapping[str, str], tables: Tables) ->
                     del sheet.formulas[cell]
         filled = {frame.step for frame in given}
         for title in (one for one in titles if one.step not in filled or one.text.startswith("{{")):
+            if title.step == steps.INPUT.symbol and title.place is None:
+                if title.turned or len(inputs) >= most:
+                    continue  # a copy of it
+                inputs.append(title)
             mask = _is_mask(title.step) and title.step not in tables.weights
             wanted = title.step == steps.INPUT.symbol or weight_label(title.step) is not None
             if mask or not wanted or (title.place is None and _in_labels(cells, title)):
@@ -352,8 +363,10 @@ def _blank_region(sheet: DrawnSheet, cells: Page, title: Title) -> list[Cell]:
             ),
             None,
         )
-    if start is None:
-        return []
+    if start is None:  # only labels show it
+        blank = [one for one in cells.labelled if not (cells.texts(*one) or cells.filled(*one))]
+        away = {one: far for one in blank if (far := distance(title, *one)) is not None}
+        return [*Place("", *min(away, key=lambda one: away[one])).cells()] if away else []
 
     rows = columns = 1
     while free(start[0] + rows, start[1]):
