@@ -87,14 +87,14 @@ def test_a_word_of_the_template_that_is_spelled_like_weights_is_a_word(tmp_path:
 def test_a_blank_template_may_show_copies_of_its_input_and_only_labels(
     borders: bool, tmp_path: Path
 ) -> None:
-    made, words, dims = openpyxl.Workbook(), WORDS[:3], DIMS[:2]
+    made, words, dims = openpyxl.Workbook(), WORDS[:3], DIMS
     sheet = AuthorSheet(made.active, borders=borders)
     blocks = [("Input", dims), ("Scores", words), ("Output", dims)]
     if borders:
         blocks[1:2] = [("Input^T", words), ("Scores", words), ("Input", dims)]
     for n, (title, columns) in enumerate(blocks):
         sheet.block(2, 2 + 7 * n, title, dims if title == "Input^T" else words, columns)
-    put(saved(made, tmp_path / "own.xlsx"), sentence(WORDS[4:8], 2))
+    put(saved(made, tmp_path / "own.xlsx"), sentence(WORDS[4:8], 3))
 
 
 def test_a_vocabulary_above_a_frame_that_grows_stays_whole(tmp_path: Path) -> None:
