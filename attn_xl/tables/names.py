@@ -46,10 +46,13 @@ _SAYS_WEIGHTS = re.compile(
     re.IGNORECASE,
 )
 """What stands beside the name of weights: `W_Q: learned`, `Matrix W_Q`, `Query projection W_Q`."""
-_KINDS = r"(?:(?:the|our|original|initial|static|pretrained|input|word|token|sentence|embedded) )*"
+_KINDS = (
+    r"(?:(?:the|our|original|initial|static|pretrained|input|word|token|sentence|embedded|encoded) )*"
+)
 _INPUT = re.compile(
-    rf"x|e|(?:the )?inputs?|{_KINDS}(?:embeddings?(?: matrix| table| vectors)?|features|sentence"
-    r"|sequence|inputs?|tokens|words|vectors)|(?:(?:the|our) )?(?:words|sentence|tokens) as vectors"
+    rf"x|e|(?:the )?inputs?|{_KINDS}(?:embeddings?(?: matrix| table| vectors)?|encodings|features"
+    r"|sentence|sequence|inputs?|tokens|words|vectors)|(?:encoded|embedd(?:ed|ing)) (?:values|numbers)"
+    r"|(?:(?:the|our) )?(?:words|sentence|tokens) as vectors"
     r"|(?:input|word|token) (?:matrix|data|vector|representations?)|(?:encoder|decoder|source|target) "
     r"(?:(?:hidden )?(?:(?:in|out)puts?|states?)|embeddings?|words|vectors|sentence|tokens)"
 )
@@ -352,12 +355,12 @@ _SIZE = re.compile(
 )
 _PART = r"(?:step|part|task|stage|phase|exercise|section|block|table|figure|fig\.?|sheet)"
 _COUNT = re.compile(
-    rf"^(?:(?:{_PART}\s*)?[#(]?\d{{1,2}}(?:\.\d{{1,2}})*[a-h]?\s*[.):–—→-]*|{_PART}\s+(?:[a-h]|[ivx]{{1,4}}|one|two"
+    rf"^(?:given:?|(?:{_PART}\s*)?[#(]?\d{{1,2}}(?:\.\d{{1,2}})*[a-h]?\s*[.):–—→-]*|{_PART}\s+(?:[a-h]|[ivx]{{1,4}}|one|two"
     r"|three|four|five|six)\s*[.):–—→-]+|(?:[ivx]{1,4}|[a-h])[.)])\s+(?=\S)",
     re.IGNORECASE,
 )
 """The number of a step before its name: `2. Scores`, `Step 2: Scores`, `(2) Scores`, `b) Scores`."""
-_SENTENCE = r"(?:sentence|context|text|example|phrase)\s*[#(]?(\d{1,2}|[A-Z])\b\)?"
+_SENTENCE = r"(?:sentence|context|text|example|phrase)\s*[#(]?(\d{1,2}|(?-i:[A-Z]))\b\)?"
 _OF_SENTENCE = re.compile(
     rf"^{_SENTENCE}\s*[:.,–—|-]*\s+(?=\S)"
     rf"|(?<=\S)(?:\s*[,:;|(–—-]\s*|\s+(?:of|for|in)\s+(?:the\s+)?|\s+(?=sentence)){_SENTENCE}\)*$",
