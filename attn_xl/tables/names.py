@@ -457,6 +457,8 @@ def step_named(text: str) -> tuple[str, bool] | None:
         if found and found[0] in ("Norm", "Sum"):
             return f"{found[0]}_{ordinal[4] or (2 if ordinal[1] else 1)}", False
     before, equals, after = plain.partition("=")
+    if re.search(r":\s*\d[\d\s./]*$", plain):  # `Score: 10/10`
+        return None
     if re.fullmatch(r"V\s*['′’`]", before.strip()):  # the values, mixed
         return "Output", False
     first = _EXPLAINED.split(before, maxsplit=1)[0]
@@ -472,7 +474,7 @@ def step_named(text: str) -> tuple[str, bool] | None:
         head = None if whole else _HEAD.search(_SPOKEN_HEAD.sub("head", part))
         base = part[: head.start()] if head else part
         aside = "" if equals else (re.findall(r"\((.*)\)$", base) or [""])[0]
-        found = _step(base) or (_step(aside) if aside else None)
+        found = _step(base) or (_step(aside) if aside and not names_width(aside) else None)
         if found == ("Hidden", False) and _APPLIED.search(plain):
             return "Activated", False
         formula = _step(re.sub(r"(?<=[A-Za-z])_?\d+", "", after.strip() or aside)) if found else None
@@ -551,19 +553,29 @@ _TOLD = (
         r"|(?:new|updated|context\w*|final) (?:\w+ ){0,2}(?:vector|embedding|representation)s?",
         "Output",
     ),
-    (r"\bmask(?:ed|ing)\b|\bhid(?:e|den|ing)\b.*\b(?:later|future|next)\b", "Masked"),
-    (r"\bexp\b|\bexponent(?:ial|iat)|\bpowers? of e\b|\be\^", "Softmax.Exponentials"),
+    (
+        r"\bmask(?:ed|ing)?\b|\bhid(?:e|den|ing)\b.*\b(?:later|future|next)\b|\bfuture\b.*infinity",
+        "Masked",
+    ),
+    (
+        r"\bexp\b|\bexponent(?:ial|iat)|\bpowers? of e\b|\be\^|\be to (?:the|each|every)\b",
+        "Softmax.Exponentials",
+    ),
     (
         r"softmax|normali[sz]|probabilit|percentages|attention weights|sum to (?:1|one)"
+        r"|how much attention"
         r"|divid.*\b(?:sums?|totals?)\b",
         "Softmax",
     ),
     (r"\bscal(?:e|ed|ing)\b|divid|square root|√|sqrt|^[÷/]\s*[\d.]+$", "Scaled"),
-    (r"dot products?|inner products?|similar|scores?\b|compar|\blike\b.*\bother", "Scores"),
-    (r"quer(?:y|ies)\b.*\bkeys?\b", "Scores"),
+    (
+        r"dot products?|inner products?|similar|scores?\b|compar|\b(?:like|relate)\b.*\bother"
+        r"|belong together|\bq\b.*\bk\b|quer(?:y|ies)\b.*\bkeys?\b|\bby its transpose",
+        "Scores",
+    ),
     (r"quer(?:y|ies)\b|\bw_?q\b", "Q"),
-    (r"\bkeys?\b|\bw_?k\b", "K"),
-    (r"\bvalues?\b|\bw_?v\b", "V"),
+    (r"\bkeys?\b(?! (?:takeaway|idea|point|question))|\bw_?k\b", "K"),
+    (r"\bvalues?\b(?! (?:is|are)\b)|\bw_?v\b", "V"),
 )
 """What a sentence says of a step; what stands first counts."""
 
@@ -573,6 +585,8 @@ def step_told(text: str) -> str:
     """The step that a sentence over a frame tells of, or "": Scores for `Dot product of every pair of
     words`, Scaled for `Divide by the root of the width`."""
     plain = unicodedata.normalize("NFKC", undecorated(text)).casefold()
+    if re.match(r"(?:check|note|hint)\b|.*:\s*\d[\d\s./]*$", plain):
+        return ""
     plain = re.sub(r"\b(?:before|for|from|so that)\b.*|.*\binto\b|\bto get\b.*", "", plain)
     return next((step for pattern, step in _TOLD if re.search(pattern, plain)), "")
 

@@ -2144,7 +2144,7 @@ TITLES = {
     "| Add positions | Final embeddings (word + position) | E + P",
     None: "3 x 4 | ##s | max % | The matrix | Note: Output | Attention / 2 | Weight matrix | ß | NEXT "
     "| KT Corp | Context A | Head 1 | Attention by hand | Scores - max | Output − Input "
-    "| Change = Output - X",  # ß is no SS
+    "| Change = Output - X | Score: 10/10",  # ß is no SS
 }
 
 
@@ -2157,18 +2157,20 @@ def test_titles_as_people_write_them(title: str, step: str | None) -> None:
 
 SENTENCES = {
     "Q": "Project the embeddings to queries",
-    "Scores": "Dot product of every pair of words | How similar are two words? "
+    "Scores": "How much does each word relate to the others? | Dot product of every pair of words "
+    "| How similar are two words? "
     "| Multiply queries by keys | How much do words look like each other?",
     "Scaled": "Divide by the square root of the width, so that softmax is not too sharp "
     "| Scale the scores before softmax | ÷ 2",
-    "Softmax.Exponentials": "Exponentiate each number | e^ of each number",
+    "Softmax.Exponentials": "Raise e to each score | Exponentiate each number | e^ of each number",
     "Softmax": "Turn the scores into probabilities | Normalize each row of scaled scores "
     "| Step 6: Divide by the sum | Divide by √2, then softmax along each row",
-    "Masked": "Apply masking | Hide the future words",
+    "Masked": "Replace future scores by -infinity | Apply masking | Hide the future words",
     "Output": "Sum of softmax x value | Weighted sum of the embeddings "
     "| Multiply the attention weights by V "
     "| The new vectors of words | 4) Use these weights to mix the embeddings.",
-    "": "Mixed up | Attention by hand",
+    "": "Mixed up | Attention by hand | Score: 10/10 | Key takeaways | Check: rows sum to 1 "
+    "| Values are rounded",
 }
 
 
