@@ -2608,6 +2608,18 @@ def test_a_row_of_words_heads_no_copy_of_the_input(tmp_path: Path) -> None:
     check(*filled(saved(made, tmp_path / "own.xlsx")), X[:3], frames=1)
 
 
+def test_a_title_without_the_root_is_told_that_formulas_have_it(tmp_path: Path) -> None:
+    made, words = openpyxl.Workbook(), PETS[:3]
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Embeddings", words, DIMS, X[:3])
+    sheet.block(10, 2, "Scores S = X Xᵀ", words, words)
+    sheet.block(18, 2, "A = softmax(S)", words, words)
+    path = saved(made, tmp_path / "own.xlsx")
+    book, _ = filled(path)
+    assert "C20:E22: its title shows no √d_k, but its formulas divide by it" in book.report()[0]
+    assert not fill_file(path, {"scale": False}).report()[0].endswith("--no-scale.")
+
+
 def test_a_list_of_pairs_has_no_frame(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     for line in [["Embeddings", *DIMS], *([word, *x] for word, x in zip(PETS[:3], X.tolist())), []]:

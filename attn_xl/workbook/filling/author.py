@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -90,10 +91,25 @@ class FilledBook:
                     f"{quoted(sheet)}!{listed(open_, 3)}: computed when a spreadsheet program opens "
                     "the file, from cells that were blank."
                 )
+        notes += _unscaled(self.filling)
         return notes + [
             "  ".join([*(text.ljust(width) for text, width in zip(row, widths)), row[3]])
             for row in rows
         ]
+
+
+def _unscaled(filling: Filling) -> Iterator[str]:
+    """The titles that name the softmax of plain scores, though formulas divide these by √d_k."""
+    shown = {frame.step.partition("_")[0] for _, frame, _ in filling.frames}
+    for _, frame, count in filling.frames:
+        of = re.search(r"softmax\s*\(([^()/√]+)\)", frame.by, re.IGNORECASE)
+        plain = of is not None and step_named(of[1]) == (steps.SCORES.symbol, False)
+        scales = any(steps.SCALED.symbol in one.graph for one in filling.sentences)
+        if count and plain and scales and steps.SCALED.symbol not in shown:
+            yield (
+                f"{frame.where}: its title shows no √d_k, but its formulas divide by it, as the paper "
+                "does. To leave it out: --no-scale."
+            )
 
 
 def _spoken(frame: Frame) -> str:
