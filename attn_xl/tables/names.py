@@ -4,10 +4,17 @@ attention."""
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 _WEIGHT_SHEET = re.compile(
     r"\s*((?:enc|dec|layer)\d*\.)?((?:self|cross|forward|backward|pooler|transform)\.)?"
@@ -157,93 +164,20 @@ def _bare(text: str) -> str:
     return _BRACKETS.sub("", text).strip().rstrip(":=").strip().casefold()
 
 
-SPELLINGS = {
-    "Q": "q query queries queryvectors queryprojections projectedqueries",
-    "K": "k key keys keyvectors keyprojections projectedkeys",
-    "V": "v value values valuevectors valueprojections projectedvalues",
-    "Scores": "scores score s attentionscores attentionscore similarityscores similarities similarity "
-    "dotproducts dotproduct dotproductsimilarity innerproducts innerproduct matmul1 eij "
-    "ω ωij affinity affinities affinityscores alignmentscores energy energies compatibility "
-    "compatibilityscores attentionlogits unnormalizedattention unnormalizedweights unnormalizedscores "
-    "unnormalizedattentionweights unnormalizedattentionscores unscaledscores unscaledattentionscores "
-    "pairwisedotproducts querykeydotproducts wordsimilarities grammatrix qikj "
-    "relevance relevancescores",
-    "Scaled": "scaled scale scaling ss scaledlogits scaleddotproductscores scalescores",
-    "Masked": "masked maskedscores maskedattentionscores scores+m scaled+m addmask addthemask "
-    "applymask applythemask applycausalmask addcausalmask maskapplied",
-    "Mask": "mask attentionmask causalmask lookaheadmask paddingmask maskingmatrix",
-    "Softmax": "softmax attention attentionweights attentionweight attentionmatrix "
-    "attentionweightmatrix attentionprobabilities weights weight a softmaxweights normalizedweights "
-    "normalizedscores normalizedattention normalizedattentionscores attentionpattern attentionmap "
-    "attentiondistribution attentionfilter softmaxoutput softmaxscores alpha α αij aij "
-    "alignmentweights alignment attentioncoefficients softmaxprobabilities softmaxfunction "
-    "softmaxresult softmaxresults rowsoftmax finalattentionweights attentionpercentages",
-    "Softmax.Maximum": "maximum max rowmaximum rowmax maxima maxscore maximumscore",
-    "Softmax.Exponentials": "exponentials exponential exp exponents exponentiated exponentiatedscores "
-    "expscores exponentiate exponentize exponentiation exponent numerator numerators softmaxnumerator",
-    "Softmax.Sum": "sum sums rowsum rowsums sumofrow sumofrows sumofeachrow Σ ∑ Σr[i] Σexp sumofexp "
-    "sumofexponentials sumofexponents sumofexps denominator denominators softmaxdenominator normalizer "
-    "total totals rowtotal rowtotals sumexp normalizationconstant normalizationfactor "
-    "normalizingfactor normalizingconstant partitionfunction",
-    "Output": "output outputs outputz z context contextvector contextvectors attentionoutput "
-    "attentionout result contextvec contextvecs allcontextvecs allcontextvectors δe δx "
-    "attentionweightedfeatures attentionvalues weightedv headoutput attentionheadoutput finaloutput "
-    "matmul2 weightedvaluessum finalcontextvectors attentionweightedvalues "
-    "multihead multiheadoutput attentionresult multiheadattention",
-    "Concat": "concat concatenate concatenated concatenatedheads concatenateheads concatheads "
-    "concatenation concatenatedoutputs headsconcatenated",
-    "Positions": "positionalencoding positionalencodings positionencoding positionencodings "
-    "positionalembedding positionalembeddings positionembedding positionembeddings "
-    "pe positionalencodingpe "
-    "positionvectors positionalvectors",
-    "Cosine": "cosinesimilarity cosinesimilarities cosines cosine cos(θ) cossimilarity",
-    "d_k": "dk d_k keydims keydimensions",
+_TITLES = tomllib.loads(Path(__file__).with_name("titles.toml").read_text(encoding="utf-8"))
+SPELLINGS, _OF_LAYERS = _TITLES["attention"], _TITLES["layers"]
+"""What people call each step, as data: those of attention, and those of a layer, of a recurrent network
+and of similarity."""
+BY_SPELLING = {
+    unicodedata.normalize("NFKC", re.sub(r"\(s\)$", several, spelling).replace(" ", "")).lower(): step
+    for step, spellings in {**SPELLINGS, **_OF_LAYERS}.items()
+    for spelling in map(str.strip, spellings.split(";"))
+    for several in ("", "s")
 }
-"""The spellings of each step, without spaces and in lower case."""
 ACROSS = "Scores", "Scaled", "Masked", "Softmax"
 """Steps with a row for each word that looks and a column for each that is looked at."""
 NO_STEPS = ("a", "s", "ss", "weights", "weight")
 """Titles of tables that may be something else."""
-OF_LAYERS = {
-    "Sum": "add residual residualadd skip skipconnection residualconnection residualconnectionvalues "
-    "residualvalues e+δe x+δx residualsum addresidual addinput addtheinput",
-    "Embedded": "positionalinput addpositions addpe addpositionalencoding addpositionalencodings",
-    "Norm": "layernorm layernormalization rmsnorm rmsnormalization add&norm addandnorm addnorm "
-    "add+norm addlayernorm addandnormalize add&normalize normalized ln norm layernormalized",
-    "Norm.Mean": "mean means average rowmean μ",
-    "Norm.Variance": "variance variances rowvariance σ²",
-    "FeedForward": "feedforward feedforwardnetwork ffn mlp secondlayer ffnsecondlayer "
-    "secondlinearlayer ffnlayer2 feedforwardlayer2 denselayer2 positionwiseffn",
-    "Hidden": "hidden hiddenlayer hiddenunits hiddenstate hiddenstates feedforwardhidden "
-    "feedforwardhiddenlayer "
-    "ffnhidden mlphidden firstlayer ffnfirstlayer firstlinearlayer ht ffnlayer1 feedforwardlayer1 "
-    "denselayer1 preactivation ffnhiddenlayer",
-    "Activated": "relu gelu silu swish activation activations",
-    "Attention": "attentionoutputprojection attentionprojection projectedattention projectedoutput "
-    "projectedheads outputprojectionresult finalprojection linearprojectionoftheheads",
-    "Linear": "linear linearlayer lineartransformation linearprojection",
-    "InputGate": "inputgate i_t",
-    "Forget": "forgetgate ft",
-    "OutputGate": "outputgate o_t",
-    "Candidate": "candidate candidatecellstate candidatecell cellcandidate",
-    "Cell": "cellstate cellstates ct",
-    "Reset": "resetgate rt",
-    "Update": "updategate zt",
-    "Convolved": "convolution convolutions conv featuremap featuremaps",
-    "MaxPool": "maxpooling maxpooled",
-    "New": "candidatestate candidatehiddenstate newstate candidateactivation",
-    "Probabilities": "outputprobabilities nextwordprobabilities nexttokenprobabilities "
-    "wordprobabilities tokenprobabilities vocabularyprobabilities p(nextword) p(nexttoken)",
-    "Angle": "angles",
-    "Magnitude": "length lengths norms vectorlength vectorlengths magnitudes magnitude euclideanlength "
-    "‖x‖ |x| ||x|| norm||x|| norm|x| norm‖x‖ l2norm l2norms euclideannorm vectornorm vectornorms",
-}
-"""Those of the steps of a layer, of a recurrent network and of similarity."""
-BY_SPELLING = {
-    unicodedata.normalize("NFKC", spelling).lower(): step
-    for step, spellings in {**SPELLINGS, **OF_LAYERS}.items()
-    for spelling in spellings.split()
-}
 _APPLIED = re.compile(r"\b(?:relu|[gs]elu|silu|swish)\b", re.IGNORECASE)
 _TIMES = re.compile(r"(?<=\S)\s+(?:[x×·*@⋅∙]|dot|times)\s+(?=\S)|\s*[×·*@⋅∙]\s*", re.IGNORECASE)
 _TRANSPOSED = re.compile(
