@@ -10,7 +10,7 @@ from attn_xl.graph.matrix import Matrix
 from attn_xl.models.computation import Computation
 from attn_xl.models.steps import COMPARED_ENDS
 from attn_xl.settings import COMPARE, OVERVIEW
-from attn_xl.tables.names import BY_SPELLING
+from attn_xl.tables.names import step_named
 
 MOST_NAMES = 40
 """Step names that an error lists in full."""
@@ -97,8 +97,7 @@ class Steps:
 
     def __init__(self, matrices: Sequence[SelectedMatrix], computation: Computation) -> None:
         self._matrices = list(matrices)
-        tables = computation.tables
-        self._meant = {**BY_SPELLING, **(tables.called if tables else {})}
+        self._called = computation.tables.called if computation.tables else {}
         self._own = {one: called(one, computation) for one in self._matrices}
         self._forms: list[dict[str, list[SelectedMatrix]]] = [{}, {}, {}, {}]
         for one, own in self._own.items():
@@ -129,7 +128,9 @@ class Steps:
         levels = self._forms if parts else self._forms[:3]
         found = next((forms[name.casefold()] for forms in levels if name.casefold() in forms), [])
         front, dot, own = name.rpartition(".")
-        meant = "" if found else self._meant.get(own.casefold(), "")  # as authors call it: Attention
+        meant = ""
+        if not (found or {*own} & {*"[("}):  # as authors call it: `Attention weights α`
+            meant = self._called.get(own.casefold()) or (step_named(own) or ("",))[0]
         return self.known(f"{front}{dot}{meant}") if meant and meant != own else found
 
     def unknown(self, name: str) -> CallError:

@@ -320,6 +320,11 @@ def test_sources_go_down_as_far_as_asked() -> None:
         seen |= {one.name} if not one.ends else set()
 
 
+def test_a_step_goes_by_the_title_that_authors_give_it() -> None:
+    title = "pets.Attention weights α[mouse, cat]"
+    assert explain(mouse(), title).name == "pets.Softmax[mouse, cat]"
+
+
 REFUSALS = [
     ("Softmax[mouse, dog]", "is in none of these: pets.Softmax, desk.Softmax. pets.Softmax has no"),
     ("Softmax", "in several sentences: pets.Softmax, desk.Softmax. pets.Softmax has 5 x 5 numbers."),
