@@ -47,7 +47,7 @@ from attn_xl.workbook.xlsx.splice import (
     StoredValues,
 )
 
-from .groups import Assigned
+from .titles import Assigned
 
 SHORT = 8
 """References and operations of a step that another step's formula can still contain."""

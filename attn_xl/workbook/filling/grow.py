@@ -41,7 +41,8 @@ from attn_xl.workbook.xlsx.moved import Both, Moves, moved
 from attn_xl.workbook.xlsx.repeated import repeated
 from attn_xl.workbook.xlsx.splice import Filled, FilledCells, FilledRow, StoredValues
 
-from .groups import Assigned, Compute, as_shown, assigned, plain_exponentials
+from .groups import as_shown, assigned
+from .titles import Assigned, Compute, plain_exponentials
 
 _COUNTED = re.compile(r"(.*?)(\d+)")
 BLANK = Filled(None)
