@@ -2620,6 +2620,23 @@ def test_a_title_without_the_root_is_told_that_formulas_have_it(tmp_path: Path) 
     assert not fill_file(path, {"scale": False}).report()[0].endswith("--no-scale.")
 
 
+def test_totals_of_a_budget_and_points_of_a_class_stay_blank(tmp_path: Path) -> None:
+    """A frame whose labels are no words of the sentence is no copy of its output."""
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Budget", ["Rent", "Food"], ["Jan", "Feb"], X[:2, :2])
+    sheet.block(2, 9, "Sum", ["Rent", "Food"], [None])
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (book.filling.count, len(book.attention)) == (0, 2)
+    assert "names Softmax.Sum, which does not fit there" in book.attention[0]
+    made, words = openpyxl.Workbook(), PETS[:3]
+    AuthorSheet(made.active).block(2, 2, "Embeddings", words, DIMS, X[:3])
+    AuthorSheet(made.active).block(10, 2, "Output", words, DIMS)
+    AuthorSheet(made.create_sheet("Class")).block(2, 2, "Output", ["Ann", "Bob", "Cid"], DIMS)
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    assert book.filling.count == 9
+
+
 def test_a_list_of_pairs_has_no_frame(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     for line in [["Embeddings", *DIMS], *([word, *x] for word, x in zip(PETS[:3], X.tolist())), []]:

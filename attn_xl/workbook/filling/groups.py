@@ -23,6 +23,7 @@ from attn_xl.tables.frames import (
     ARROWS,
     ELSEWHERE,
     ENOUGH,
+    OF_ROWS,
     Candidate,
     Frame,
     Group,
@@ -142,6 +143,9 @@ def assigned(
     elif made.unplaced:
         raise made.unplaced
     _assign(made, pages, [*_told(made, pages, called)], copies=False)
+    for group in made.groups:  # totals of a budget are no attention
+        if all(frame.step.endswith(OF_ROWS) for frame in group.frames if frame not in group.known):
+            group.frames = [*group.known]
     _by_rhythm(made, pages)
     made.left += [*_asked(made, pages, called), *_beyond(made, pages, called)]
     made.unread = [*_unread(made, pages, found.looked_in)]
@@ -273,7 +277,8 @@ def _asked(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str])
             beside = (place.row, place.column - 1) == at and place.rows == 1
             if beside and looks.frames(at) and means & shown:
                 continue  # the line below a title, or its fill
-            why = "has another place" if means else "the model does not compute"
+            there = "has another place" if means & shown else "does not fit there"
+            why = there if means else "the model does not compute"
             what = f"names {named[0]}, which {why}"
         if title not in told_of:
             yield f"{place.where}: is blank, and {title.text!r} {what}."
@@ -534,6 +539,8 @@ def _assign(
                 continue
             if has and (not again or one.score < ENOUGH_FOR_A_COPY):
                 continue
+            if has and _is_of_other_words(pages[offer.title.sheet], one, group.table.rows):
+                continue
             if step == steps.INPUT.symbol and one.signs == ("labels",):  # what a row of words heads
                 continue
             done.add(offer.title)
@@ -621,6 +628,13 @@ def _shows(group: Group, step: str) -> bool:
 
 _OF_ROWS = re.compile(r"row|column|exp|total|denominator|normali", re.IGNORECASE)
 """A sum of exponentials, no other."""
+
+
+def _is_of_other_words(page: Page, one: Candidate, words: Sequence[str]) -> bool:
+    """Whether labels stand where a place has the words of a sentence, and are others."""
+    sides = [labels for labels, _ in labels_of(page, one.place)]
+    side = sides[one.turned]
+    return bool(side) and {*map(str.casefold, side)}.isdisjoint(map(str.casefold, words))
 
 
 def _offers(
