@@ -631,10 +631,12 @@ _OF_ROWS = re.compile(r"row|column|exp|total|denominator|normali", re.IGNORECASE
 
 
 def _is_of_other_words(page: Page, one: Candidate, words: Sequence[str]) -> bool:
-    """Whether labels stand where a place has the words of a sentence, and are others."""
+    """Whether labels stand where a place has the words of a sentence, and are others; `q1`, `q2` number
+    these."""
     sides = [labels for labels, _ in labels_of(page, one.place)]
     side = sides[one.turned]
-    return bool(side) and {*map(str.casefold, side)}.isdisjoint(map(str.casefold, words))
+    counted = all(re.fullmatch(r"[A-Za-z]+_?\d+", label) for label in side)
+    return not counted and {*map(str.casefold, side)}.isdisjoint(map(str.casefold, words))
 
 
 def _offers(
