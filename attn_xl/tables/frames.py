@@ -970,9 +970,9 @@ def is_beyond(cells: Page, place: Place, title: Title) -> bool:
     row, column, rows, columns = box(place)
     high, wide = cells.blank_from.get((row, column), (0, 0))
     one_row, one_column = rows == 1 < columns == wide, columns == 1 < rows == high
-    if one_row and rows < high and not cells.texts(row, column - 1, high, 1):
+    if one_row and rows < high and not cells.texts(row + 1, column - 1, high - 1, 1):
         return True
-    if one_column and columns < wide and not cells.texts(row - 1, column, 1, wide):
+    if one_column and columns < wide and not cells.texts(row - 1, column + 1, 1, wide - 1):
         return True
     if 0 < high * wide == cells.framed(*box(place)) < rows * columns:
         return True

@@ -2637,6 +2637,20 @@ def test_totals_of_a_budget_and_points_of_a_class_stay_blank(tmp_path: Path) -> 
     assert book.filling.count == 9
 
 
+def test_a_maximum_is_no_row_of_a_frame_that_another_title_heads(tmp_path: Path) -> None:
+    """`Masked scores` stands left of the first row; the model has a mask only because of it."""
+    made, words = openpyxl.Workbook(), PETS[:3]
+    AuthorSheet(made.active).block(10, 2, "Embeddings", words, DIMS, X[:3])
+    for column, text in zip("CDEG", (*words, "Max")):
+        made.active[f"{column}2"] = text
+    made.active["B3"] = "Masked scores"
+    for cell in (f"{column}{row}" for column in "CDEG" for row in (3, 4, 5)):
+        made.active[cell].border = EDGE
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    found = {frame.step: frame.place.range for _, frame, _ in book.filling.frames}
+    assert found == {"Masked": "C3:E5", "Softmax.Maximum": "G3:G5"}
+
+
 def test_a_list_of_pairs_has_no_frame(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     for line in [["Embeddings", *DIMS], *([word, *x] for word, x in zip(PETS[:3], X.tolist())), []]:
