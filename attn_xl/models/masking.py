@@ -103,9 +103,11 @@ def _attentions_for(name: str, table: Table, attended: Sequence[Attended]) -> li
     named = [one for one in attended if name in one.names]
     if not named:
         known = dict.fromkeys(one.part.name(MASK.symbol) for one in attended)
+        model = {"Enc": "encoder", "Dec": "decoder"}.get(name[:3], "")
+        else_ = f", or give --model {model}" if model else ""
         raise InputError(
             f"{where}: {name} names no attention of this model. Name the mask {' or '.join(known)}"
-            f"{', or by its layer' if attended[0].layers else ''}."
+            f"{', or by its layer' if attended[0].layers else else_}."
         )
     if all(table.labelled):
         same_words = [one for one in named if (one.rows, one.columns) == (table.rows, table.columns)]

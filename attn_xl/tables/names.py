@@ -165,12 +165,13 @@ def _bare(text: str) -> str:
 
 
 _TITLES = tomllib.loads(Path(__file__).with_name("titles.toml").read_text(encoding="utf-8"))
-SPELLINGS, _OF_LAYERS = _TITLES["attention"], _TITLES["layers"]
-"""What people call each step, as data: those of attention, and those of a layer, of a recurrent network
-and of similarity."""
+SPELLINGS: dict[str, str] = _TITLES["attention"]
+"""What people call each step of attention."""
+_STEPS = {**SPELLINGS, **_TITLES["layers"]}
+"""The same, and those of a layer, of a recurrent network and of similarity."""
 BY_SPELLING = {
     unicodedata.normalize("NFKC", re.sub(r"\(s\)$", several, spelling).replace(" ", "")).lower(): step
-    for step, spellings in {**SPELLINGS, **_OF_LAYERS}.items()
+    for step, spellings in _STEPS.items()
     for spelling in map(str.strip, spellings.split(";"))
     for several in ("", "s")
 }
@@ -540,9 +541,10 @@ def spoken_of(text: str) -> str:
 
 
 def names_step(text: str) -> bool:
-    """Whether the title of a table names a step of attention; a letter may name a sentence."""
+    """Whether the title of a table names a step of attention or of a layer; a letter may name a
+    sentence."""
     named = step_named(text) if _bare(text) not in NO_STEPS else None
-    return named is not None and named[0].partition("_")[0] in SPELLINGS
+    return named is not None and named[0].partition("_")[0] in _STEPS
 
 
 def of_encoder(text: str) -> bool:

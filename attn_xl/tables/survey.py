@@ -344,14 +344,17 @@ def _take_projected(survey: Survey) -> None:
 
 
 def _leave_results(survey: Survey) -> None:
-    """Leave out, beside a typed sentence, what formulas compute below the title of a step."""
+    """Leave out, beside a typed sentence, what formulas compute below the title of a step, and what may
+    be a sentence beside weights."""
     if all(f.computed for _, _, f in _used(survey, "sentence")):
         return
     for sheet in survey.sheets:
+        weighted = any(f.use == "weights" for f in sheet.found)
         for n, f in enumerate(sheet.found):
-            sentence = f.use == "sentence" or f.why.startswith("may be")
+            unclear = f.why.startswith("may be")
             computed = f.computed and not (f.certain or _is_asked(f))
-            if sentence and computed and names_step(f.title or sheet.name):
+            step = names_step(f.title or sheet.name) or (unclear and weighted)
+            if computed and step and (unclear or f.use == "sentence"):
                 sheet.found[n], sheet.trouble = replace(f, use="", why=RESULT), None
 
 

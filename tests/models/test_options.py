@@ -308,6 +308,7 @@ def test_a_mask_is_used_where_it_belongs(
         ("decoder", "Enc.Mask", (3, 3), "Name the mask Dec.Self.Mask or Dec.Cross.Mask"),
         ("decoder", "Self.Mask", (3, 4), "the mask is 3 x 4, but the scores are 3 x 3 in Dec.Self"),
         ("politics", "Cross.Mask", (5, 5), "Name the mask Mask"),
+        ("politics", "Enc.Mask", (5, 5), "Name the mask Mask, or give --model encoder."),
         ("mouse", "Mask", (4, 5), "but the scores are 5 x 5. Give"),
         ("masks", "Mask", (3, 3), "3 x 3, but the scores are 4 x 4"),
     ],

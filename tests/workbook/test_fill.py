@@ -2651,6 +2651,23 @@ def test_a_maximum_is_no_row_of_a_frame_that_another_title_heads(tmp_path: Path)
     assert found == {"Masked": "C3:E5", "Softmax.Maximum": "G3:G5"}
 
 
+def test_steps_of_layers_on_sheets_of_their_own_are_no_sentences(tmp_path: Path) -> None:
+    made, words = openpyxl.Workbook(), PETS[:3]
+    AuthorSheet(made.active).block(2, 2, "Embeddings", words, DIMS, X[:3])
+    for layer in (1, 2):
+        sheet = AuthorSheet(made.create_sheet(f"Layer {layer}"), labels=False)
+        for n, name in enumerate(("W_Q", "W_K", "W_V", "W_O", "W_1", "W_2")):
+            sheet.block(2, 2 + 8 * n, name, DIMS, DIMS, np.eye(3) / (n + layer))
+        for n, title in enumerate(("Add & Norm", "Feed-forward output", "Add & Norm")):
+            sheet.block(10, 2 + 8 * n, title, words, DIMS)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (book.filling.count, book.attention) == (2 * 27, [])
+    (graph,) = attn_xl.attend(out, model="encoder", layers=2).values()
+    last = book.filling.frames[-1][1]
+    _, found = values_in(read_drawn(out).sheets[2], last.place, False)
+    np.testing.assert_allclose(found, graph["Enc2.Norm_2"].values, rtol=1e-12)
+
+
 def test_a_list_of_pairs_has_no_frame(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     for line in [["Embeddings", *DIMS], *([word, *x] for word, x in zip(PETS[:3], X.tolist())), []]:
