@@ -324,6 +324,17 @@ def test_tags_are_a_template_of_one_cell_each(tmp_path: Path) -> None:
     assert sheet["B40"].value == "the end" or sheet["B35"].value == "the end"
 
 
+def test_a_filled_sheet_of_tags_grows(tmp_path: Path) -> None:
+    """No title is left: the numbers tell what the formulas compute."""
+    made = openpyxl.Workbook()
+    AuthorSheet(made.active).block(2, 2, "Input", WORDS[:3], DIMS, numbers(WORDS[:3]))
+    for row, step in ((10, "Scores"), (15, "Softmax"), (20, "Output")):
+        made.active.cell(row, 3, f"{{{{ {step} }}}}")
+    book = fill_file(saved(made, tmp_path / "tags.xlsx"), {})
+    (tmp_path / "filled.xlsx").write_bytes(book.content)
+    put(tmp_path / "filled.xlsx", sentence(WORDS[4:9], 3))
+
+
 @thorough
 def test_learned_weights_come_from_the_input_or_from_the_template(tmp_path: Path) -> None:
     book = openpyxl.Workbook()

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from itertools import product as every
 from typing import Any
 
+import numpy as np
+
 from attn_xl.errors import AttnXlError, InputError
 from attn_xl.graph.functions import row_sum
 from attn_xl.graph.graph import Graph
@@ -40,6 +42,7 @@ from attn_xl.tables.frames import (
     may_end,
     shifted,
     step_called,
+    values_in,
 )
 from attn_xl.tables.headings import is_heading
 from attn_xl.tables.names import (
@@ -143,6 +146,7 @@ def assigned(
     elif made.unplaced:
         raise made.unplaced
     _assign(made, pages, [*_told(made, pages, called)], copies=False)
+    _by_numbers(made, pages)
     for group in made.groups:  # totals of a budget are no attention
         if all(frame.step.endswith(OF_ROWS) for frame in group.frames if frame not in group.known):
             group.frames = [*group.known]
@@ -796,6 +800,32 @@ def _lists_steps(offer: Offer, titles: Sequence[Title], graph: Graph) -> bool:
     )
     whole = ([*line, *[own] * listed] for line, listed in lines if line)
     return any(len({t.step.partition("_")[0] for t in line}) > 1 for line in whole)
+
+
+def _by_numbers(made: Assigned, pages: Mapping[str, Page]) -> None:
+    """Give what formulas compute without a title, as in a filled sheet of tags, to the matrix whose
+    numbers it holds."""
+    taken = [frame.place for group in made.groups for frame in (*group.given, *group.frames)]
+    blocks = [Place(name, *block) for name, page in pages.items() for block in page.blocks]
+    for place in (
+        one for one in blocks if min(one.rows, one.columns) > 1 and not meets_one(one, taken)
+    ):
+        sheet = pages[place.sheet].sheet
+        if not sheet.formulas.keys() >= {*place.cells()}:
+            continue
+        for group, graph in zip(made.groups, made.graphs):
+            turned = group.words_in == "columns"
+            _, numbers = values_in(sheet, place, turned)
+            shown = {frame.step for frame in group.frames}
+            found = [
+                step
+                for step, node in graph.items()
+                if node.operation is not None and step not in shown and node.shape == numbers.shape
+                and np.allclose(node.values, numbers)
+            ]  # fmt: skip
+            if found:
+                group.frames.append(Frame(found[0], place, turned, "its numbers"))
+                break
 
 
 def _by_rhythm(made: Assigned, pages: Mapping[str, Page]) -> None:
