@@ -15,8 +15,8 @@ NEAR = 4
 """Cells from a sum to the numbers, at most."""
 Cell = tuple[int, int]
 Formulas = Mapping[Cell, Formula]
-# What a softmax divides, by the sum of all.
-_QUOTIENT = re.compile(r"EXP\(.*/.*|\$?[A-Z]+\$?\d+/(?:\$[A-Z]+\d+|[A-Z]+\$\d+)")
+# What a softmax divides, by the sum of all; and a product of matrices.
+_NO_SUM = re.compile(r"EXP\(.*/.*|\$?[A-Z]+\$?\d+/(?:\$[A-Z]+\d+|[A-Z]+\$\d+)|.*MMULT\(.*")
 
 
 def sums_in(formulas: Formulas, value_at: Callable[[Cell], Any]) -> dict[Cell, int]:
@@ -35,7 +35,7 @@ def _is_sum(formulas: Formulas, cell: Cell, across: int, value_at: Callable[[Cel
     beside_typed = before not in formulas and is_number(value_at(before))
     if own.array or own.text.count(str(own.row) if across else letters(own.column)) < 2 - beside_typed:
         return False  # most formulas read nothing beside them
-    if _QUOTIENT.fullmatch(own.text):
+    if _NO_SUM.fullmatch(own.text):
         return False
     row, column = cell
     down = 1 - across

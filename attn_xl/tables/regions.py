@@ -181,11 +181,13 @@ def _texts(kinds: np.ndarray) -> np.ndarray:
 class _Sheet:
     def __init__(self, grid: Grid, cells: np.ndarray, names: Callable[[str], bool]) -> None:
         self.grid, self.cells, self.names = grid, cells.copy(), names
-        for top, left, bottom, right in merged(boxes(cells >= NUMBER_TEXT)):
+        self.boxes = merged(boxes(cells >= NUMBER_TEXT))
+        for top, left, bottom, right in self.boxes:
             for column in range(left, right):
                 if self._numbers_words(top, column) and self._is_text(top, bottom, column - 1):
                     self.cells[top : bottom + 1, column] = TEXT  # between the words and their numbers
-        self.boxes = merged(boxes(self.cells >= NUMBER_TEXT))
+        if not np.array_equal(cells, self.cells):
+            self.boxes = merged(boxes(self.cells >= NUMBER_TEXT))
         self.counts = self._counts()
         boxes_left = (box for box in self.boxes if box[:2] not in self.counts)
         self.boxes = [part for box in boxes_left for part in self._groups(box)]

@@ -343,7 +343,9 @@ def words_of(
         heights, widths = map(sum, zip(*values))  # of all heads
         right, left = (widths, table.shape[1]), (table.shape[0], heights)
         if right != left and one.shape in (right, left):
-            return ("rows" if one.shape == right else "columns"), "W_O fits the heads so"
+            size, found = f"{one.shape[0]} x {one.shape[1]}", one.shape == right
+            side = "right" if found else "left"
+            return ("rows" if found else "columns"), f"W_O ({size}) fits the heads from the {side}"
     lines = [(name, one.shape) for name, one in weights if name.startswith(_LINES)]
     tall = next((name for name, shape in lines if shape[0] > shape[1]), "")
     return ("columns", f"{tall} is a column") if tall else ("rows", BY_DEFAULT)

@@ -2668,6 +2668,23 @@ def test_steps_of_layers_on_sheets_of_their_own_are_no_sentences(tmp_path: Path)
     np.testing.assert_allclose(found, graph["Enc2.Norm_2"].values, rtol=1e-12)
 
 
+@pytest.mark.parametrize("titled", [True, False])
+def test_a_typed_number_amid_products_is_found(titled: bool, tmp_path: Path) -> None:
+    """The product below it is no sum; without a title, the other numbers tell the step."""
+    made, words = openpyxl.Workbook(), PETS[:3]
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Embeddings", words, [None] * 3, X[:3])
+    sheet.block(8, 2, "Attention weights", words, words)
+    sheet.block(14, 2, "Output", [None] * 3, [None] * 3)
+    _, out = filled(saved(made, tmp_path / "own.xlsx"))
+    made = openpyxl.load_workbook(out)
+    made["Sheet"]["C17"] = 4.2
+    made["Sheet"]["B14"] = "Output" if titled else None
+    book, _ = filled(saved(made, tmp_path / "again.xlsx"))
+    (said,) = book.attention
+    assert said.startswith("Sheet!C17: the number 4.2 is typed where a formula belongs; Output should")
+
+
 def test_a_list_of_pairs_has_no_frame(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     for line in [["Embeddings", *DIMS], *([word, *x] for word, x in zip(PETS[:3], X.tolist())), []]:

@@ -96,6 +96,8 @@ from .titles import (
 
 MOST_ASKED = 12
 """Words of a sentence, each with a list of steps of its own."""
+NEARLY = 0.8
+"""The share of right numbers by which a matrix without a title is recognized."""
 ENOUGH_FOR_A_COPY = 3
 """Evidence that a second frame of a matrix needs."""
 
@@ -804,14 +806,15 @@ def _lists_steps(offer: Offer, titles: Sequence[Title], graph: Graph) -> bool:
 
 def _by_numbers(made: Assigned, pages: Mapping[str, Page]) -> None:
     """Give what formulas compute without a title, as in a filled sheet of tags, to the matrix whose
-    numbers it holds."""
+    numbers nearly all of them hold."""
     taken = [frame.place for group in made.groups for frame in (*group.given, *group.frames)]
     blocks = [Place(name, *block) for name, page in pages.items() for block in page.blocks]
     for place in (
         one for one in blocks if min(one.rows, one.columns) > 1 and not meets_one(one, taken)
     ):
         sheet = pages[place.sheet].sheet
-        if not sheet.formulas.keys() >= {*place.cells()}:
+        size = place.rows * place.columns
+        if len(sheet.formulas.keys() & {*place.cells()}) < NEARLY * size:
             continue
         for group, graph in zip(made.groups, made.graphs):
             turned = group.words_in == "columns"
@@ -821,7 +824,7 @@ def _by_numbers(made: Assigned, pages: Mapping[str, Page]) -> None:
                 step
                 for step, node in graph.items()
                 if node.operation is not None and step not in shown and node.shape == numbers.shape
-                and np.allclose(node.values, numbers)
+                and np.isclose(node.values, numbers).mean() >= NEARLY
             ]  # fmt: skip
             if found:
                 group.frames.append(Frame(found[0], place, turned, "its numbers"))
