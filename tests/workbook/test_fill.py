@@ -2593,9 +2593,12 @@ def test_a_column_of_ids_is_no_dimension_and_a_total_of_points_no_sum(tmp_path: 
     made.active.append(["Embeddings"])
     made.active.append(["Token", "ID", *DIMS, None, "points", 3])
     for n, word in enumerate(words):
-        made.active.append([word, 1000 + n * n, *X[n].tolist(), *[None, "total", 7][: 3 * (n == 0)]])
+        total = [None, "total", 7] if n == 0 else []
+        made.active.append([word, (101, 2088, 345)[n], *X[n].tolist(), *total])
     AuthorSheet(made.active).block(8, 2, "Output", words, DIMS)
-    check(*filled(saved(made, tmp_path / "own.xlsx")), X[:3], frames=1)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert [frame.step for _, frame, _ in book.filling.frames] == ["Output"]
+    check(book, out, X[:3], frames=1)
 
 
 def test_a_row_of_words_heads_no_copy_of_the_input(tmp_path: Path) -> None:
