@@ -8,6 +8,7 @@ Layer Normalization in the Transformer Architecture" (2020).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -32,7 +33,14 @@ from attn_xl.settings import Activation, Model
 from attn_xl.text import count
 
 from . import recipes, steps
-from .attention import Attending, Dropout, Weights, dropped, projected
+from .attention import (
+    Attending,
+    Dropout,
+    Weights,
+    dropped,
+    projected,
+    scaled_dot_product_attention,
+)
 from .multi_head import multi_head_attention
 from .parts import ALL, Live, enter
 from .sentence_attention import with_given
@@ -42,6 +50,8 @@ if TYPE_CHECKING:
     from .run import Run
 
 Sublayer = Callable[[Matrix], Matrix]
+_PROJECTS = re.compile(r"\bW_[QKVO](?:_\d+)?$", re.IGNORECASE)
+"""The end of the name of an attention's weights."""
 
 
 @record(frozen=True, eq=False, repr=False)
@@ -62,6 +72,7 @@ class Architecture:
         norm_epsilon: where to add epsilon: "inside" the root, to the variance, or "outside".
         worked: whether a norm is shown step by step.
         activation: the function of the hidden layer, or of its gate if it has one.
+        projects: whether attentions have weights; in an encoder without any, Q = K = V = their input.
         epsilon: the scalar that keeps a norm from dividing by 0.
         attending: how scores become weights.
         crossing: the same for attention to the encoder's output, which has no positions in its scores;
@@ -90,6 +101,7 @@ class Architecture:
     norm_epsilon: Literal["inside", "outside"] = "inside"
     worked: bool = False
     activation: Activation = Activation.relu
+    projects: bool = True
     attending: Attending | None = None
     crossing: Attending | None = None
     causal: Attending | None = None
@@ -279,6 +291,10 @@ def encoder_layer(x: Matrix, a: Architecture, part: Part) -> Matrix:
     def attend(y: Matrix) -> Matrix:
         if a.given is not None:
             return a.given(y, y.rows, a.attending, part, steps.ATTENTION)
+        if a.heads == 1 and not a.projects:
+            how = (a.attending or Attending()).between(y.rows, y.rows, part)
+            q, k = how.prepared(y, part), how.prepared(y, part)
+            return scaled_dot_product_attention(a.live.of_words(q), k, y, attending=how, part=part)
         return attention(y, y, a, a.attending, part)
 
     x = _sublayer(x, attend, a, part, 1)
@@ -444,6 +460,7 @@ def architecture_of(run: Run) -> Architecture:
         worked=s.worked,
         dropout=run.scoring.residual,
         activation=s.activation,
+        projects=run.seed is not None or any(map(_PROJECTS.search, run.tables.weights)),
         live=run.live,
         after_layer=None if run.live.whole else lambda y, _: run.after_layers.append(y),
         attending=run.attending(

@@ -450,7 +450,7 @@ def test_the_similarity_command(tmp_path: Path, capsys: pytest.CaptureFixture[st
     ("sheets", "options", "said"),
     [
         ({}, {"heads": 2}, r"the sheet W_Q is missing: 4 x 4, a row for each of d1, .*--random-weights SEED"),
-        ({}, {"model": Model.encoder}, r"the sheet Enc1\.W_Q is missing: 4 x 4"),
+        ({}, {"model": Model.encoder}, r"the sheet Enc1\.W_1 is missing: 4 x 8"),
         ({}, {"model": Model.decoder_only, "random_weights": 1}, "the sheet Vocabulary is missing"),
         ({"Vocabulary": [[1, 2]]}, {"model": Model.decoder_only, "random_weights": 1}, "Vocabulary is 1 x 2"),
         ({"W_Q": table(np.ones((4, 5)))}, {"heads": 2, "random_weights": 1}, "do not split into 2 heads"),

@@ -927,6 +927,25 @@ def test_sentences_side_by_side_have_heads_of_their_own(tmp_path: Path) -> None:
         np.testing.assert_allclose(values, expected, rtol=1e-12)
 
 
+def test_frames_beside_each_other_are_those_of_the_sentence_left_of_them(tmp_path: Path) -> None:
+    """Without labels; the weights of the second one is no place of words that look at others."""
+    made = openpyxl.Workbook()
+    sheet, w = AuthorSheet(made.active, labels=False), np.eye(3)[:, :2]
+    for n, kind in enumerate("QKV"):
+        sheet.block(1, 1 + 4 * n, f"W_{kind}", DIMS, "ab", w)
+    for row, x in ((7, X[:2]), (14, Y[:4])):
+        sheet.block(row, 1, "Embeddings", "abcd"[: len(x)], DIMS, x)
+        for n, title in enumerate(("Q", "K", "V", "softmax(QKᵀ/√d)", "Z")):
+            width = len(x) if n == 3 else 2
+            top, left = sheet.block(row, 5 + 3 * n + 2 * (n == 4), "", "abcd"[: len(x)], "abcd"[:width])
+            made.active.cell(top - 1, left, title)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (len(book.filling.frames), book.attention) == (10, [])
+    last, wanted = book.filling.frames[-1][1], naive_attention(*[Y[:4] @ w] * 3)[1]
+    _, values = values_in(read_drawn(out).sheets[0], last.place, False)
+    np.testing.assert_allclose(values, wanted, rtol=1e-12)
+
+
 def test_a_number_in_a_title_may_be_that_of_a_sentence(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     sheet = AuthorSheet(made.active)
@@ -1032,10 +1051,10 @@ def test_a_blank_frame_whose_title_names_no_step_is_asked_about(tmp_path: Path, 
     assert book.attention == [
         "Sheet!K9:L10: is blank, and 'Mixed up' names no step. Say which: --call \"Mixed up=Output\"."
     ]
-    sheet["A3"], sheet["K8"] = "Word", "Norm"
+    sheet["A3"], sheet["K8"] = "Word", "Logits"
     made.save(tmp_path / "own.xlsx")
     assert fill_file(tmp_path / "own.xlsx", {}).attention == [
-        "Sheet!K9:L10: is blank, and 'Norm' names Norm, which the model does not compute."
+        "Sheet!K9:L10: is blank, and 'Logits' names Logits, which the model does not compute."
     ]
     sheet["K8"] = "Mixed up"
     made.save(tmp_path / "own.xlsx")
@@ -2885,10 +2904,6 @@ def test_layers_without_a_norm_or_a_skip_connection(given: bool, between: str, t
     for row, (title, values) in enumerate((("W1", w_1), ("b1", b_1), ("W2", w_2))):
         labels = (DIMS, hidden)[:: 1 if title != "W2" else -1]
         sheet.block(2 + 8 * row, 10, title, labels[0][: len(values)], labels[1], values)
-    if not given:
-        for n, kind in enumerate("QK"):
-            sheet.block(2, 20 + 6 * n, f"W_{kind}", DIMS, DIMS, np.eye(3))
-        sheet.block(2, 32, "W_V", DIMS, DIMS, np.eye(3))
     z = a @ X
     if between != "nothing":
         sheet.block(32, 2, "X + Z", PETS, DIMS)

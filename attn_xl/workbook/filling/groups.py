@@ -44,7 +44,7 @@ from attn_xl.tables.frames import (
     step_called,
     values_in,
 )
-from attn_xl.tables.headings import is_heading
+from attn_xl.tables.headings import OF_ATTENTION, is_heading
 from attn_xl.tables.names import (
     ACROSS,
     SPELLINGS,
@@ -163,10 +163,16 @@ def assigned(
 
 
 def _imply(made: Assigned, drawn: DrawnBook, titles: Sequence[Title], compute: Compute) -> None:
-    """Note the settings that the titles imply; those of a layer, if there are weights for it."""
+    """Note the settings that the titles imply; those of a layer, if its attention has titles or weights
+    too."""
     made.implied |= settings_implied(made, titles)
-    if any(map(OF_LAYER.match, made.missing)):
-        layer = {**made.implied, "model": "encoder", "feed_forward": False}
+    named = {title.step for title in titles} | {*made.groups[0].weights}
+    attends = any(one.partition("_")[0] in OF_ATTENTION for one in named)
+    network = {steps.SOFTMAX.symbol, steps.SCORES.symbol} & made.missing and any(
+        steps.FEED_FORWARD.symbol in graph for graph in made.graphs
+    )
+    if network or (attends and any(map(OF_LAYER.match, made.missing))):
+        layer = {**made.implied, "model": "encoder", "feed_forward": bool(network)}
         with suppress(InputError):  # it needs W_O
             made.graphs = [_computed(drawn, group, compute, layer) for group in made.groups]
             made.implied = layer

@@ -352,7 +352,13 @@ def _is_across(page: Page, title: Title, own: Group, other: Group, taken: Sequen
         go_on = page.texts(row + rows, column - 1, 1, 1) + page.texts(row - 1, column + columns, 1, 1)
         same = Shape(left, above) == (shape.turn() if turned else shape)
         if not (left or above) and len(shape.rows) != len(shape.columns):
-            same = "borders" in one.signs
+            squares = (
+                square
+                for words in (shape.rows, shape.columns)
+                for square in candidates(page, title, Shape(words, words), turned, taken)[:1]
+            )
+            nearer = any("borders" in two.signs and two.away < one.away for two in squares)
+            same = "borders" in one.signs and not nearer
         return not go_on and one.turned == turned and same
     return False
 
