@@ -166,7 +166,7 @@ def mask(
 
 
 def masked(scores: Matrix, masks: Sequence[Matrix]) -> Matrix:
-    """(n, m): the scores plus masks, (n, m) each.
+    """(n, m): the scores plus masks, (n, m) or (1, m) each.
 
     Raises:
         InputError: if the scores are too large for a mask to hide a word.

@@ -107,8 +107,8 @@ class Attending:
         temperature: a scalar that also divides the scores.
         normalize: "softmax", or "sum": divide each row by its plain sum.
         maximum: whether the softmax subtracts the row's maximum.
-        masks: matrices to add to the scores, (n, m) each; or a function that returns them for the words
-            of the rows, the words of the columns and the part of the model.
+        masks: matrices to add to the scores, (n, m) or (1, m) each; or a function that returns them for
+            the words of the rows, the words of the columns and the part of the model.
         dropout: sets some of the weights to 0.
         rotary: positions that turn queries and keys.
         alibi: penalties on the distance of words.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -62,7 +62,8 @@ class OwnMasks:
     """The masks of a file, each with the attentions that it applies to.
 
     `Enc1.Mask` applies to one layer, `Enc.Mask` to a whole stack, `Self.Mask` and `Cross.Mask` to one
-    kind of attention in a decoder, `Mask` to whatever it fits. The most specific mask wins.
+    kind of attention in a decoder, `Mask` to whatever it fits. The most specific mask wins. A single
+    row or column applies to every word that looks.
 
     Args:
         attended: every attention of the run.
@@ -73,9 +74,12 @@ class OwnMasks:
 
     def __init__(self, tables: Tables, attended: Sequence[Attended]) -> None:
         self._attentions: dict[str, list[Attended]] = {}
-        self._tables: Mapping[str, Table] = tables.weights
+        self._tables: dict[str, Table] = {}
         for name in self.given(tables):
-            self._attentions[name] = _attentions_for(name, tables.weights[name], attended)
+            table = tables.weights[name]
+            is_column = len(table.columns) == 1 < len(table.rows)
+            self._tables[name] = table = table.turn() if is_column else table
+            self._attentions[name] = _attentions_for(name, table, attended)
 
     @staticmethod
     def given(tables: Tables) -> list[str]:
@@ -113,16 +117,16 @@ def _attentions_for(name: str, table: Table, attended: Sequence[Attended]) -> li
         same_words = [one for one in named if (one.rows, one.columns) == (table.rows, table.columns)]
         if same_words:
             return _of_one_kind(name, same_words, where)
-    fitting = [one for one in named if one.shape == table.shape]
+    fitting = [one for one in named if table.shape in (one.shape, (1, one.shape[1]))]
     kinds = {one.part for one in (_of_one_kind(name, fitting, where) if fitting else named)}
-    wrong = [one for one in named if one.part in kinds and one.shape != table.shape]
+    wrong = [one for one in named if one.part in kinds and one not in fitting]
     if wrong:
         shapes = [f"{one.shape[0]} x {one.shape[1]}{_of(one)}" for one in wrong]
         raise InputError(
             f"{where}: the mask is {table.shape[0]} x {table.shape[1]}, but the scores are "
-            f"{' or '.join(dict.fromkeys(shapes))}. Give it a row for each word that looks and a "
-            "column for each word that is looked at. With words as labels, it applies to their "
-            "sentence only."
+            f"{' or '.join(dict.fromkeys(shapes))}. Give it a row for each word that looks, or one for "
+            "all, and a column for each word that is looked at. With words as labels, it applies to "
+            "their sentence only."
         )
     return fitting
 
@@ -277,7 +281,7 @@ class Scoring:
                 )
             hidden = self._masks[key].values <= HIDES
             live = isinstance(causal, Matrix) or window is not None  # a cell changes what it hides
-            if not masks or live or (masks[0].values[hidden] > HIDES).any():
+            if not masks or live or (hidden & (masks[0].values > HIDES)).any():
                 masks.append(self._masks[key])
         if masks and self._settings.normalize is Normalize.sum:
             raise InputError(
@@ -286,9 +290,11 @@ class Scoring:
                 "softmax."
             )
         if masks:
-            total = np.sum([mask.values for mask in masks], axis=0)
-            for word, hidden in zip(rows, (total <= HIDES).all(axis=1)):
-                if hidden:
+            added = np.zeros((len(rows), len(columns)))
+            for mask in masks:
+                added += mask.values
+            for word, numbers in zip(rows, added):
+                if (numbers <= HIDES).all():
                     raise InputError(
                         f"the mask hides every word from {word!r}, which leaves it nothing to look at. "
                         "Let it see at least one word."
@@ -301,6 +307,7 @@ class Scoring:
         self._used.add(table.name)
         key = ("own", table.name, tuple(rows), tuple(columns))
         if key not in self._masks:
+            rows = rows if len(table.rows) == len(rows) else ("each word",)
             seen, step = words_seen(table.values), steps.OWN_MASK
             if seen is None:
                 self._masks[key] = given_step(table.values, rows, columns, step, part)

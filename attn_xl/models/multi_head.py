@@ -106,7 +106,8 @@ def _outputs(
     )
     how = (attending or Attending()).between(x.rows, memory.rows, part)
     if live.rows is not None and not callable(how.masks):
-        how = replace(how, masks=[live.of_words(mask) for mask in how.masks])
+        masks = [live.of_words(mask) if len(mask.rows) > 1 else mask for mask in how.masks]
+        how = replace(how, masks=masks)
 
     def keys_and_values(g: int, there: Part) -> tuple[Matrix, Matrix]:
         k = projected(memory, k_w.of(g), k_w.bias(g), steps.KEYS, there)  # (m, d_k)

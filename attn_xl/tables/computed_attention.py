@@ -397,8 +397,12 @@ class _Search:
             return
         shape = len(queries[0].values), len(keys[0].values)
         own = id(queries[0].words.found), id(keys[0].words.found)
-        masks = [m for m in self._products.masks.get(shape, ()) if id(m.found) not in own]
-        masks = [m for m in masks if not _hides_later(m.values)]
+        masks = [
+            mask
+            for each in {shape, (1, shape[1])}  # or a row for all
+            for mask in self._products.masks.get(each, ())
+            if id(mask.found) not in own and not (each == shape and _hides_later(mask.values))
+        ]
         orders = (False, True) if shape[0] == shape[1] else (False,)
         for mask, scale, causal in every((None, *masks), (True, False), orders):
             yield scale, mask, causal

@@ -136,6 +136,8 @@ def _weight_label(text: str) -> str | None:
     letters = re.sub(r"[\s_^{}()\[\]\\:=.,-]+", "", plain)
     if _OF_VOCABULARY.fullmatch(letters):
         return "Vocabulary"
+    if BY_SPELLING.get(letters) == "Mask":
+        return "Mask"
     if norm := _OF_NORM.fullmatch(letters):
         number = norm[1] or norm[3]
         return ("gamma" if norm[2] else "beta") + (f"_{number}" if number else "")

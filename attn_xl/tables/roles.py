@@ -358,12 +358,15 @@ def _all(pattern: re.Pattern[str], labels: Sequence[str]) -> bool:
 def to_turn(name: str, table: Table, dimensions: Sequence[str], words_in: WordsIn) -> bool:
     """Whether weights have to be transposed for words in rows.
 
-    Where words are columns, weights are applied from the left (Q = W_Q × X), and biases are columns.
+    Where words are columns, weights are applied from the left (Q = W_Q × X), and biases are columns. A
+    mask for all words may be a column anywhere.
     """
-    if words_in == "rows":
-        return False
     rows, columns = table.shape
     base = name.rpartition(".")[2]
+    if base == "Mask" and 1 in (rows, columns):
+        return columns == 1 and rows > 1
+    if words_in == "rows":
+        return False
     if base.startswith(_LINES):
         return columns == 1 and rows > 1
     if base == "Vocabulary":

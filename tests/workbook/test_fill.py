@@ -3119,13 +3119,22 @@ def test_heads_below_each_other_repeat_their_queries(tmp_path: Path) -> None:
     np.testing.assert_allclose(shown_in(book, out)["Output_2"], wanted, rtol=1e-12)
 
 
-@pytest.mark.parametrize("title", ["Mask", ""])
-def test_a_mask_of_zeros_and_ones_stays_as_it_is(title: str, tmp_path: Path) -> None:
-    """Formulas refer to it; it is found by their numbers, too, without its title."""
+@pytest.mark.parametrize("title", ["Padding mask", ""])
+@pytest.mark.parametrize(
+    ("mask", "refers"),
+    [([[1, 0, 0], [1, 1, 0], [0, 1, 1]], "L4"), ([[0, 1, 1]], "L$4"), ([[0], [1], [1]], "$K$5")],
+    ids=["square", "row", "column"],
+)
+def test_a_mask_of_zeros_and_ones_stays_as_it_is(
+    mask: list[list[int]], refers: str, title: str, tmp_path: Path
+) -> None:
+    """Formulas refer to it; it is found by their numbers, too, without its title. A single row or
+    column is for all words."""
     made, words = openpyxl.Workbook(), PETS[:3]
-    sheet, own = AuthorSheet(made.active), np.array([[1, 0, 0], [1, 1, 0], [0, 1, 1]])
+    sheet, own = AuthorSheet(made.active), np.array(mask)
     sheet.block(2, 2, "Input", words, DIMS, X[:3])
-    sheet.block(2, 10, "Mask", words, words, own)
+    sheet.block(2, 10, "Padding mask", words[: len(own)], words[: own.shape[1]], own)
+    own = own.T if len(own.T) == 1 else own
     for n, step in enumerate(("Scaled", "Masked", "Softmax", "Output")):
         sheet.block(10 + 8 * n, 2, step, words, DIMS if step == "Output" else words)
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
@@ -3134,7 +3143,7 @@ def test_a_mask_of_zeros_and_ones_stays_as_it_is(title: str, tmp_path: Path) -> 
     wanted = np.exp(hidden) / np.exp(hidden).sum(1, keepdims=True)
     np.testing.assert_allclose(shown_in(book, out)["Softmax"], wanted, rtol=1e-12)
     changed = openpyxl.load_workbook(out)
-    assert changed.active["D20"].value == "=D12+(L4-1)*1000000000"
+    assert changed.active["D20"].value == f"=D12+({refers}-1)*1000000000"
     changed.active["J2"] = title or None
     again = attn_xl.attend(saved(changed, tmp_path / "again.xlsx"))["Sheet"]
     np.testing.assert_allclose(again["Softmax"].values, wanted, rtol=1e-12)
