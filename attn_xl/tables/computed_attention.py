@@ -334,7 +334,9 @@ class _Search:
     ) -> HeadFound | None:
         """The head that is computed for some of the words only."""
         for i in range(len(a)) if a.shape[1] > 2 and not but else ():
-            if _of_zeros_and_ones(a[i]) or self._numbers.find(a[i : i + 1], _read_by(q, k)) is None:
+            if _of_zeros_and_ones(a[i]) or np.ptp(a[i]) < AGREES:
+                continue  # equal scores have these weights, whatever they are computed from
+            if self._numbers.find(a[i : i + 1], _read_by(q, k)) is None:
                 continue
             for v in _values(q, k, keys):
                 output = a @ v.values
@@ -507,10 +509,11 @@ def _may_be(one: Projection, name: str) -> bool:
 
 def _is_step(one: Factor) -> bool:
     """Whether the title of a computed table names scores or attention weights, which are no words; of
-    few words, also queries, keys or values."""
+    few words, also queries, keys or values, computed or not."""
     titles = (step_named(text) for text, _ in one.found.names[:1])
-    known = ("Q", "K", "V", *ACROSS) if 1 < len(one.values) <= FEW else ACROSS
-    return bool(one.found.computed) and any(t and t[0].partition("_")[0] in known for t in titles)
+    known: tuple[str, ...] = ("Q", "K", "V") if 1 < len(one.values) <= FEW else ()
+    known += ACROSS if one.found.computed else ()
+    return any(t and t[0].partition("_")[0] in known for t in titles)
 
 
 def _misnamed(one: AttentionFound) -> bool:

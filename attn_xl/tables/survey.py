@@ -33,12 +33,12 @@ from .find import (
 )
 from .headings import Heading, headings_of, is_heading, path_at, texts_of
 from .labels import Table, described
-from .names import names_memory, names_step, weight_label
+from .names import names_memory, names_step, step_named, weight_label
 from .pytorch import parameter_of, parts_of, says_weights, weights_of_parameters
 from .regions import Grid, is_blank
 from .roles import BY_DEFAULT, NOT_READ, RESULT, Found, Reading, WordsIn, to_turn, words_of
 
-PROJECTED = {"q": "W_Q", "queries": "W_Q", "k": "W_K", "keys": "W_K", "v": "W_V", "values": "W_V"}
+PROJECTED = {"Q": "W_Q", "K": "W_K", "V": "W_V"}
 """Given queries, keys and values: the weights that give them for one-hot words."""
 GIVEN = "they are given, without an input"
 LEFT_OUT = "left out by --without"
@@ -330,7 +330,8 @@ def _take_projected(survey: Survey) -> None:
             if f.use == "sentence" or f.why.startswith("may be"):
                 above = [text for text, at in f.names if at == "above it"]
                 title = f.title or next(iter(above), sheet.name)
-                name = PROJECTED.get(title.casefold(), "")
+                step, _ = step_named(title) or ("", False)
+                name = PROJECTED.get(step, "")
                 tables["result" if f.computed else name].append((sheet, n, f))
     results = tables.pop("result", [])
     if {name: len(some) for name, some in tables.items()} != {"W_Q": 1, "W_K": 1, "W_V": 1}:
@@ -578,7 +579,6 @@ def _as_frames_show(
     texts = [value for row in grid for value in row if isinstance(value, str)]
     if book.path.suffix.lower() not in DRAWN or len(texts) > MOST_TEXTS:
         return None
-    from .names import step_named  # only if no label tells
 
     if not any((named := step_named(text)) and named[0] in SQUARE for text in texts):
         return None

@@ -49,7 +49,7 @@ def test_queries_keys_and_values_may_be_given(
     words = looking, ["je", "bois", "du"], ["je", "bois", "du"]
     q, k, v = (rng.normal(size=(len(own), d)).round(2) for own, d in zip(words, (4, 4, 2)))
     sheets: Sheets = {}
-    for name, x, own in zip(("Q", "Keys", "V"), (q, k, v), words):
+    for name, x, own in zip(("Query (Q)", "Keys", "V"), (q, k, v), words):
         rows = table(x, own)
         sheets[name] = [[*line] for line in zip(*rows)] if across else rows
     if one_sheet:

@@ -1761,16 +1761,19 @@ def test_queries_keys_and_values_may_be_given(
 
 
 def test_scores_tell_that_words_of_given_queries_are_in_columns(tmp_path: Path) -> None:
+    """The equal weights of a query of zeros fit any keys."""
     made, words = openpyxl.Workbook(), PETS[:3]
     sheet = AuthorSheet(made.active, across=True)
-    q, k, v = X[:3, :2], X[1:4, :2], X[2:5, :2]
+    q, k, v = X[:3, :2] * [[0], [1], [1]], X[1:4, :2], X[2:5, :2]
     for n, (name, values) in enumerate((("Q", q), ("K", k), ("V", v))):
         sheet.block(2, 2 + 6 * n, name, words, [None] * 2, values)
-    sheet.block(9, 2, "Scores", words, words)
-    _, out = filled(saved(made, tmp_path / "own.xlsx"))
-    output = attn_xl.attend(out)["Queries"]["Output"]
-    assert output.rows == words
-    np.testing.assert_allclose(output.values, naive_attention(q, k, v)[1], rtol=1e-12)
+    for n, step in enumerate(("Scores", "Softmax", "Output")):
+        sheet.block(9 + 7 * n, 2, step, words, words if n < 2 else [None] * 2)
+    _, out = filled(path := saved(made, tmp_path / "own.xlsx"))
+    for file in (path, out):
+        output = attn_xl.attend(file)["Queries"]["Output"]
+        assert output.rows == words
+        np.testing.assert_allclose(output.values, naive_attention(q, k, v)[1], rtol=1e-12)
 
 
 @alike
