@@ -166,7 +166,7 @@ def read_region(grid: Grid, region: Region, file: str, sheet: str) -> tuple[Tabl
         left = min(left, _first_filled(lines[header], edge))
     _check_above(lines, run, body[0] if header is None else header, left, where)
 
-    labelled = _has_row_labels(lines, header, body, left, where)
+    labelled = _has_row_labels(lines, header, body, left, where, grid)
     start = left + 1 if labelled else left
     stop = start
     used = body if header is None else [header, *body]
@@ -317,7 +317,9 @@ def _text_column(grid: Lines, row: int, left: int) -> int:
     return left
 
 
-def _has_row_labels(grid: Lines, header: int | None, body: list[int], left: int, where: str) -> bool:
+def _has_row_labels(
+    grid: Lines, header: int | None, body: list[int], left: int, where: str, sheet: Grid
+) -> bool:
     cells = [_at(grid, row, left) for row in body]
     texts = [row for row, value in zip(body, cells) if _is_heading(value)]
     if header is not None:
@@ -333,12 +335,13 @@ def _has_row_labels(grid: Lines, header: int | None, body: list[int], left: int,
             f"{described(_at(grid, texts[0], left))} in a column of numbers."
         )
     first = [value for value in grid[body[0]][left + 1 :] if not is_blank(value)]
-    if texts and _counts(first):
+    occurs = sum(row.count(cells[0]) for row in sheet)
+    if texts and _counts(first) and occurs < 2:  # a heading does not label another table
         text = shortened(as_text(cells[0]))
         raise InputError(
             f"{where}, row {body[0] + 1}: {text!r} with {first[0]:g}, {first[1]:g}, ... "
-            "may be a word or the numbers of the columns. If they number the columns, clear cell "
-            f"{address(body[0] + 1, left + 1)}."
+            "may be a word or the numbers of the columns. If it is a word, name the columns in the "
+            f"row above; if they number the columns, clear cell {address(body[0] + 1, left + 1)}."
         )
     return bool(texts)
 

@@ -61,6 +61,13 @@ def test_queries_keys_and_values_may_be_given(
     np.testing.assert_allclose(computed["Queries"]["Output"].values, wanted, rtol=1e-12)
 
 
+def test_a_word_beside_counting_numbers_labels_another_table_or_stands_below_names(make: Make) -> None:
+    rows = [["cow", 0, 1], ["cat", 1.5, 2]]
+    for sheet in ([*rows, [], ["Scores"], ["", "cow", "cat"]], [["", "a", "b"], *rows]):
+        (made,) = read_tables(make({"s": sheet})).sentences.values()
+        assert (made.rows, made.values[0].tolist()) == (("cow", "cat"), [0, 1])
+
+
 def test_a_step_that_is_read_as_an_input_is_said(make: Make) -> None:
     said = read_tables(make({"s": [["Attention scores"], *GOOD]})).remarks
     assert said == ("s!A2:C4 is titled 'Attention scores', but is read as an input.",)
