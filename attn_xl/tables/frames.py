@@ -383,9 +383,12 @@ def _axes(sheet: DrawnSheet) -> dict[tuple[int, int], bool]:
 
 
 def _labels_vector(sheet: DrawnSheet, row: int, column: int, step: str) -> bool:
-    """Whether a text is one of `q(the)`, `q(cat)` beside each other: the vector of a word."""
-    steps = {_step_at(sheet, cell).partition("_")[0] for cell in _beside(row, column)}
-    return step[:1] in steps & {"Q", "K", "V"}
+    """Whether a text is one of `q(the)`, `q(cat)` beside each other, the vector of a word; or one of
+    `sin`, `cos`, a dimension of positions."""
+    beside = [*_beside(row, column)]
+    steps = {_step_at(sheet, cell).partition("_")[0] for cell in beside}
+    waves = {str(sheet.values.get(cell)).strip().casefold() for cell in (*beside, (row, column))}
+    return step[:1] in steps & {"Q", "K", "V"} or waves >= {"sin", "cos"}
 
 
 def _counts(sheet: DrawnSheet, row: int, column: int) -> bool:

@@ -77,6 +77,31 @@ def filled(path: Path, **how: Any) -> tuple[FilledBook, Path]:
     return book, out
 
 
+def filled_blocks(
+    path: Path, blocks: Sequence[tuple[int, int, str, Any]], texts: dict[str, str] | None = None
+) -> list[np.ndarray]:
+    """The numbers of the blank blocks of a sheet, once filled in, in order. Each block has a cell, a
+    title and its numbers, or the shape of what is to be filled in; nothing is labelled."""
+    made = openpyxl.Workbook()
+    sheet, blank = AuthorSheet(made.active, labels=False), []
+    for row, column, title, content in blocks:
+        given = content if isinstance(content, np.ndarray) else None
+        rows, columns = content if given is None else content.shape
+        at = sheet.block(row, column, title, [None] * rows, [None] * columns, given)
+        blank += [Place("Sheet", *at, rows, columns)] if given is None else []
+    for cell, text in (texts or {}).items():
+        made.active[cell] = text
+    book, out = filled(saved(made, path / "own.xlsx"))
+    assert not book.attention
+    drawn = read_drawn(out).sheets[0]
+    return [values_in(drawn, place, False)[1] for place in blank]
+
+
+def norm_of(x: np.ndarray) -> np.ndarray:
+    """The layer norm of each row."""
+    return (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + 1e-5)
+
+
 def check(book: FilledBook, out: Path, *inputs: np.ndarray, frames: int = 4) -> None:
     """Each sentence's attention and output are those of loops over its input."""
     sheets = {sheet.name: sheet for sheet in read_drawn(out).sheets}
@@ -2926,6 +2951,45 @@ def test_layers_without_a_norm_or_a_skip_connection(given: bool, between: str, t
     np.testing.assert_allclose(shown["Enc1.Activated"], np.maximum(0, z @ w_1 + b_1), rtol=1e-12)
     if between == "Mean":
         np.testing.assert_allclose(shown["Enc1.Norm_1.Mean"], mean, rtol=1e-12, atol=1e-12)
+
+
+def test_a_norm_before_scores_is_first_and_the_output_of_a_block_a_sum(tmp_path: Path) -> None:
+    w_1, w_2 = np.eye(3, 2), np.ones((2, 3)) / 4
+    titles = "LayerNorm 1", "Attention weights", "Attention output", "Residual 1", "LayerNorm 2"
+    blocks: list[Any] = [(2, 2, "Input", X), (2, 9, "W1", w_1), (2, 16, "W2", w_2)]
+    blocks += [(12 + 9 * n, 2, one, (5, 5 if n == 1 else 3)) for n, one in enumerate(titles)]
+    blocks += [(12, 12, "ReLU(LN2 x W1)", (5, 2)), (21, 12, "Output of the block = Res + FFN", (5, 3))]
+    *_, total = filled_blocks(tmp_path, blocks)
+    y = X + naive_attention(*[norm_of(X)] * 3)[1]
+    np.testing.assert_allclose(total, y + np.maximum(norm_of(y) @ w_1, 0) @ w_2, rtol=1e-9)
+
+
+def test_three_heads_below_headings_in_their_rows(tmp_path: Path) -> None:
+    blocks: list[Any] = [(1, 1, "Input", X)]
+    weights = np.random.default_rng(5).integers(-9, 10, (3, 3, 3, 2)) / 10
+    for n, own in enumerate(weights):
+        blocks += [(10 + 9 * n, 3 + 4 * m, f"W{kind}", own[m]) for m, kind in enumerate("qkv")]
+        blocks.append((10 + 9 * n, 20, "head output", (5, 2)))
+    headings = {f"A{10 + 9 * n}": f"Head {n + 1}" for n in range(3)}
+    shown = filled_blocks(tmp_path, [*blocks, (40, 1, "Concatenate", (5, 6))], headings)
+    wanted = [naive_attention(*(X @ w for w in own))[1] for own in weights]
+    np.testing.assert_allclose(np.hstack(shown), np.hstack([*wanted, *wanted]), rtol=1e-12, atol=1e-15)
+
+
+def test_an_exercise_on_attention_gives_no_weights(tmp_path: Path) -> None:
+    """Its heading stands over the input, and its questions, not the heading, name the steps."""
+    blocks = [(4, 1, "", X), (12, 1, "a) Compute the dot products of all pairs of words.", (5, 5)),
+              (20, 1, "b) Apply the softmax function to each row.", (5, 5))]  # fmt: skip
+    texts = {"A1": "Exercise 3 \u2013 Attention", "A4": "Given are five word vectors:"}
+    scores, weights = filled_blocks(tmp_path, blocks, texts)
+    np.testing.assert_allclose(scores, X @ X.T, rtol=1e-12)
+    np.testing.assert_allclose(weights, naive_attention(X, X, X)[0], rtol=1e-12)
+
+
+def test_sin_and_cos_beside_each_other_are_labels(tmp_path: Path) -> None:
+    blocks = [(2, 1, "Input", X), (1, 8, "Positional encoding PE(pos, i)", (5, 3))]
+    (shown,) = filled_blocks(tmp_path, blocks, {"I2": "sin", "J2": "cos", "K2": "sin"})
+    np.testing.assert_allclose(shown[1], [np.sin(1), np.cos(1), np.sin(1e4 ** (-2 / 3))], rtol=1e-12)
 
 
 def test_a_label_x_beside_y_is_no_title(tmp_path: Path) -> None:

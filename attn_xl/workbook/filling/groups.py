@@ -140,14 +140,15 @@ def assigned(
         made = _with_single_words(made, drawn, pages, titles, compute)
     _imply(made, drawn, titles, compute)
     if made.implied:  # a step's name is enough
-        made.left, made.done = [], set()
-        for group in made.groups:
-            group.frames = [*group.known]
-        made.graphs = [_computed(drawn, group, compute, made.implied) for group in made.groups]
-        _assign(made, pages, titles)
-    elif made.unplaced:
+        _assign_anew(made, drawn, pages, titles, compute)
+    if first := norm_first(made.groups[0], made.graphs[0]):
+        made.implied |= first
+        _assign_anew(made, drawn, pages, titles, compute)
+    if made.unplaced and not made.implied:
         raise made.unplaced
-    _assign(made, pages, [*_told(made, pages, called)], copies=False)
+    _assign(made, pages, told := [*_told(made, pages, called)], copies=False)
+    found_after_all = {made.lacking.get(one.step) for one in told if one in made.done}
+    made.left = [line for line in made.left if line not in found_after_all]
     _by_numbers(made, pages)
     for group in made.groups:  # totals of a budget are no attention
         if all(frame.step.endswith(OF_ROWS) for frame in group.frames if frame not in group.known):
@@ -160,6 +161,21 @@ def assigned(
         if exponentials := plain_exponentials(group):
             made.graphs[n] = _computed(drawn, group, compute, {**made.implied, **exponentials})
     return made
+
+
+def _assign_anew(
+    made: Assigned,
+    drawn: DrawnBook,
+    pages: Mapping[str, Page],
+    titles: Sequence[Title],
+    compute: Compute,
+) -> None:
+    """Assign the frames by the model that the titles imply."""
+    made.left, made.done = [], set()
+    for group in made.groups:
+        group.frames = [*group.known]
+    made.graphs = [_computed(drawn, group, compute, made.implied) for group in made.groups]
+    _assign(made, pages, titles)
 
 
 def _imply(made: Assigned, drawn: DrawnBook, titles: Sequence[Title], compute: Compute) -> None:
@@ -179,7 +195,6 @@ def _imply(made: Assigned, drawn: DrawnBook, titles: Sequence[Title], compute: C
     made.implied |= left_out(titles, made.graphs)
     if made.implied.get("model") != "similarity":
         made.implied |= functions_named(titles, made.graphs)
-        made.implied |= norm_first(made.groups[0], made.graphs[0])
 
 
 def _told(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str]) -> Iterator[Title]:
@@ -605,7 +620,8 @@ def _assign(
             hides = next(filter(_MINUS_INFINITY.fullmatch, page.where), "")
             if title.step == steps.MASK.symbol and hides:
                 why = f"but no formula can add the text {hides!r}: type -1E9 in its place"
-            made.left.append(f"{title.where}: {title.text!r} names {title.step}, {why}.")
+            made.lacking[title.step] = f"{title.where}: {title.text!r} names {title.step}, {why}."
+            made.left.append(made.lacking[title.step])
 
 
 def _settle_sums(group: Group, graph: Graph) -> Iterator[str]:

@@ -83,6 +83,7 @@ class Assigned:
         graphs: the matrices of each.
         left: what was recognized but not assigned, in words, with its cells.
         unread: the cells of typed numbers that are no part of the model.
+        lacking: what was said of each step that a title names and that has no frame.
         missing: the steps that titles name and the model does not compute.
         unplaced: the error for a tag of such a step, unless the step tells what the model has.
         implied: the settings that the titles imply.
@@ -97,6 +98,7 @@ class Assigned:
     unread: list[str] = field(default_factory=list)
     missing: set[str] = field(default_factory=set)
     unplaced: InputError | None = None
+    lacking: dict[str, str] = field(default_factory=dict)
     implied: dict[str, Any] = field(default_factory=dict)
     labels: list[tuple[Title, int]] = field(default_factory=list)
     score: float = 0.0
@@ -179,7 +181,8 @@ def _products_with_w_o(titles: Sequence[Title]) -> list[Title]:
 def as_given(
     drawn: DrawnBook, pages: Mapping[str, Page], titles: Sequence[Title], step: str, given: str
 ) -> list[Title]:
-    """The titles; those of a step name a given matrix, if numbers are typed below each of them."""
+    """The titles; those of a step name a given matrix, if numbers are typed below each; those of
+    attention weights are from 0 to 1."""
     named = {one: replace(one, step=given) for one in titles if one.step == step}
     renamed = [named.get(one, one) for one in titles]
     typed: set[Title] = set()
@@ -187,8 +190,9 @@ def as_given(
         own = [title for title in renamed if title.sheet == sheet.name]
         with suppress(InputError):  # formulas without values
             found = tables_given(sheet, pages[sheet.name], own, str(drawn.path))
-            typed |= {title for title, (frame, _) in found.items()
-                      if sheet.formulas.keys().isdisjoint(frame.place.cells())}  # fmt: skip
+            typed |= {title for title, (frame, table) in found.items()
+                      if sheet.formulas.keys().isdisjoint(frame.place.cells())
+                      and (given != A or (table.values == table.values.clip(0, 1)).all())}  # fmt: skip
     return renamed if typed >= {*named.values()} else [*titles]
 
 
@@ -272,8 +276,8 @@ def _under_heads(
     titles: Sequence[Title],
     weights: Mapping[Title, tuple[Frame, Table]],
 ) -> tuple[list[Title], dict[Title, tuple[Frame, Table]]]:
-    """The titles and the weights with the numbers of the headings `Head 1` and `Head 2` above them, if
-    these have the same steps below; what follows the heads is none of one head."""
+    """The titles and the weights with the numbers of the headings `Head 1` and `Head 2` above or in
+    their row, if these have the same steps below; what follows the heads is none of one head."""
     renamed: dict[Title, Title] = {}
     for name, page in pages.items():
         told = ((_HEADING_OF_HEAD.fullmatch(text), cells) for text, cells in page.where.items())
@@ -282,7 +286,8 @@ def _under_heads(
         ends = [one.row for one in own if one.step in (steps.CONCAT.symbol, steps.W_O.symbol)]
         found: dict[Title, Title] = {}
         for title in own:
-            above = [cell for cell in heads if cell[0] < title.row and cell[1] <= title.column + 2]
+            at = title.row, title.column
+            above = [cell for cell in heads if cell < at and cell[1] <= title.column + 2]
             of_head = title.step.partition(".")[0] in OF_HEADS or title.step[2:] in ("Q", "K", "V")
             if not (above and of_head):
                 continue
@@ -351,6 +356,8 @@ _OF_THE_END = re.compile(
     r"(?!.*(?:attention|head))(?:.*\bfinal\b|.*\b(?:encoder|layer|block)\b.*\boutput\b)"
 )
 """Titles of the last step of a layer, or of all."""
+_IN_ONE_LAYER, _OF_ONE_LAYER = re.compile(r"(?:Enc|Dec)\d"), re.compile(r"\b(?:block|layer)\b|\+")
+"""Its name; and the titles of what the last norm, which follows all layers, has no part in."""
 
 
 def _at_the_end(titles: Sequence[Title], graph: Graph) -> list[Title]:
@@ -366,7 +373,8 @@ def _at_the_end(titles: Sequence[Title], graph: Graph) -> list[Title]:
         if base == steps.INPUT.symbol and "output" in told:
             title = replace(title, step=(own or made)[-1])
         elif own and output and title.place is None and (behind or _OF_THE_END.match(told)):
-            title = replace(title, step=own[-1])
+            within = [name for name in own if _IN_ONE_LAYER.match(name)]
+            title = replace(title, step=(within if _OF_ONE_LAYER.search(told) else own)[-1])
         behind = base in OF_NETWORK or (behind and base not in (*ACROSS, *PROJECTIONS))
         found.append(title)
     return found
@@ -613,19 +621,27 @@ def functions_named(titles: Iterable[Title], graphs: Sequence[Graph]) -> dict[st
 
 
 def norm_first(group: Group, graph: Graph) -> dict[str, Any]:
-    """The setting for a norm that stands before the queries, keys and values, and no sum before it."""
+    """The setting for a norm that stands before the queries, keys and values, or else before scores and
+    attention weights, and no sum before it."""
     own = {PARTED.sub(r"\2\3", frame.step): frame for frame in group.frames[::-1]
            if "Cross." not in frame.step}  # fmt: skip
     norm, skip = own.get(f"{steps.NORM.symbol}_1"), own.get(f"{steps.SKIP.symbol}_1")
     if norm is None:
         return {}
     beside = {step: frame for step, frame in own.items() if frame.place.sheet == norm.place.sheet}
-    projected = [frame for step, frame in beside.items() if step.partition("_")[0] in PROJECTIONS]
+    projected, compared = (
+        [frame for step, frame in beside.items() if step.partition("_")[0] in names]
+        for names in (PROJECTIONS, ACROSS)
+    )
     order = {step: n for n, step in enumerate(graph)}
     down = _reads_down({one.place: order[one.step] for one in beside.values() if one is not norm})
     if skip is not None and _precedes(skip.place, norm.place, down):
         return {}
-    first = bool(projected) and all(_precedes(norm.place, one.place, down) for one in projected)
+    embedded = beside.get(steps.EMBEDDED.symbol)
+    if embedded is not None and _precedes(norm.place, embedded.place, down):
+        return {}
+    later = projected or compared
+    first = bool(later) and all(_precedes(norm.place, one.place, down) for one in later)
     return {"norm": "pre"} if first else {}
 
 
