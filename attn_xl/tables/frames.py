@@ -923,6 +923,7 @@ def evidence(
                 others = form.columns if own is form.rows else form.rows
                 score -= 4 * (goes_on or labels[0] in others)  # the line of another word
                 continue
+            same = same and not (goes_on and all(map(str.isdecimal, own)))  # 1, 2 of 1, 2, 3
             if same > (len(own) == 1) or not goes_on:
                 score += 4 if same else 1.5
                 agrees |= same

@@ -2992,6 +2992,15 @@ def test_sin_and_cos_beside_each_other_are_labels(tmp_path: Path) -> None:
     np.testing.assert_allclose(shown[1], [np.sin(1), np.cos(1), np.sin(1e4 ** (-2 / 3))], rtol=1e-12)
 
 
+def test_frames_that_count_words_are_no_smaller_ones_of_dimensions(tmp_path: Path) -> None:
+    made, dims, counts = openpyxl.Workbook(), (1, 2), (1, 2, 3)
+    sheet: Any = AuthorSheet(made.active)
+    sheet.block(2, 2, "Input", PETS[:3], dims, X[:3, :2])
+    for n, title in enumerate(("Scores", "Softmax", "Output")):
+        sheet.block(10 + 8 * n, 2, title, counts, dims if n == 2 else counts)
+    check(*filled(saved(made, tmp_path / "own.xlsx")), X[:3, :2], frames=3)
+
+
 def test_a_label_x_beside_y_is_no_title(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     AuthorSheet(made.active).block(2, 2, "Input", PETS, DIMS, X)
