@@ -378,7 +378,7 @@ def _layers(
 
 def _last_norm(x: Matrix, a: Architecture, stack: Part) -> Matrix:
     """The norm after the last layer, with pre-norm or if its weights are given."""
-    if a.norm == "pre" or (a.norm == "post" and stack.name(steps.GAMMA.symbol) in a.weights):
+    if a.norm == "pre" or (a.norm == "post" and a.weights.named(stack.name(steps.GAMMA.symbol))):
         return norm(x, a, stack, "Norm after the last layer")
     return x
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -31,6 +32,9 @@ Draw = Callable[[np.random.Generator, int, int], np.ndarray]
 """Generates weights with so many rows and columns."""
 
 
+_OF_NORM = re.compile(r"(?:gamma|beta)_\d+$")
+
+
 def readable(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
     """Weights that are easy to compute with by hand."""
     return rng.choice(READABLE, size=(rows, columns))
@@ -53,7 +57,7 @@ class SheetWeights(Weights):
     """The weights of a workbook by name, each converted to a matrix once.
 
     `Enc1.Self.W_Q` is looked up by its own name, then as `Self.W_Q` and as `W_Q`, which then
-    serve every layer.
+    serve every layer; `Enc1.gamma_1` also as `gamma`, which serves every norm.
 
     Args:
         seed: of the weights that are not given; None if these are an error.
@@ -229,8 +233,11 @@ class SheetWeights(Weights):
 
     def _key(self, name: str) -> str | None:
         scopes = name.split(".")
-        for wanted in (".".join(scopes[start:]) for start in range(len(scopes))):
-            key = self._spelled.get(wanted.casefold())
+        wanted = [".".join(scopes[start:]) for start in range(len(scopes))]
+        if _OF_NORM.match(scopes[-1]):
+            wanted += [one.rpartition("_")[0] for one in wanted]
+        for one in wanted:
+            key = self._spelled.get(one.casefold())
             if key is not None:
                 self.used.add(key)
                 return key

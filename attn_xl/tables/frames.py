@@ -944,7 +944,14 @@ def evidence(
         signs.append("arrows")
     inside = cells.filled(*box(place)) + cells.summed(*box(place))
     if whole:
-        parted = (not inside and cells.filled(*side) == side[2] * side[3] for side in sides)
+        parted = [not inside and cells.filled(*side) == side[2] * side[3] for side in sides]
+        if (
+            own_title == (row - 1, column)
+            and columns > 1
+            and not cells.texts(row - 1, column + 1, 1, columns - 1)
+        ):
+            parted[2] = True  # a heading over some of the columns that one frame has
+            parted[3] |= bool(cells.texts(row - 1, column + columns, 1, 1))
         free = sum(apart or not cells.framed(*side) for apart, side in zip(parted, sides))
         score += 3 if free == 4 else 0.5 * free
         signs += ["borders"] if free == 4 or (free and 1 in (rows, columns)) else []

@@ -609,16 +609,23 @@ def heads_told(names: Iterable[str]) -> tuple[int, str]:
     return heads, next((name for name in wanted if name not in names), "")
 
 
-def heads_of(weights: Iterable[str]) -> dict[str, Any]:
-    """The setting for the number of heads that the names of weights tell, of each layer the same; {} if
-    they tell none."""
+def heads_of(weights: Mapping[str, Table]) -> dict[str, Any]:
+    """The settings for the number of heads that the names of weights tell, of each layer the same, and
+    for that of keys and values that these share; {} if they tell none."""
     layers: dict[str, list[str]] = {}
     for name in weights:
         layer, _, own = name.rpartition(".")
         layers.setdefault(layer, []).append(own)
     told = {heads_told(names) for names in layers.values()} - {(0, "")}
     heads, missing = next(iter(told)) if len(told) == 1 else (0, "")
-    return {"heads": heads} if heads and not missing else {}
+    if not heads or missing:
+        return {}
+    queries, keys = (
+        next((len(one.columns) for name, one in weights.items() if name.endswith(end)), 0)
+        for end in ("W_Q_1", "W_K")
+    )
+    shared = keys // queries if queries and keys % queries == 0 else heads
+    return {"heads": heads} | ({"kv_heads": shared} if 0 < shared < heads else {})
 
 
 def _used(survey: Survey, use: str) -> Iterator[tuple[SheetFound, int, Found]]:

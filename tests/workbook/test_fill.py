@@ -2992,6 +2992,44 @@ def test_sin_and_cos_beside_each_other_are_labels(tmp_path: Path) -> None:
     np.testing.assert_allclose(shown[1], [np.sin(1), np.cos(1), np.sin(1e4 ** (-2 / 3))], rtol=1e-12)
 
 
+def test_heads_may_share_keys_and_a_plain_gamma_is_that_of_every_norm(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    w = {f"W_{name}": rng.integers(-5, 6, (3, 2)) / 4 for name in ("Q1", "Q2", "K", "V")}
+    w |= {"W_O": np.eye(4, 3), "\u03b3": np.array([[1, 2, 0.5]]), "\u03b2": np.array([[0, 1, -1]])}
+    blocks: list[Any] = [(2, 2, "X", X)]
+    blocks += [(2, 8 + 5 * n, name, values) for n, (name, values) in enumerate(w.items())]
+    titles = "Multi-head attention output", "X + Z", "LayerNorm(X + Z)"
+    blocks += [(12 + 9 * n, 2, title, (5, 3)) for n, title in enumerate(titles)]
+    *_, shown = filled_blocks(tmp_path, blocks)
+    heads = [naive_attention(*(X @ w[name] for name in (q, "W_K", "W_V")))[1] for q in ("W_Q1", "W_Q2")]
+    wanted = norm_of(X + np.hstack(heads) @ w["W_O"]) * w["\u03b3"] + w["\u03b2"]
+    np.testing.assert_allclose(shown, wanted, rtol=1e-10)
+
+
+def test_logits_alone_have_a_softmax(tmp_path: Path) -> None:
+    blocks = [(1, 1, "Logits", np.log([[1.0, 2, 5]])), (5, 1, "Softmax", (1, 3))]
+    np.testing.assert_allclose(*filled_blocks(tmp_path, blocks), [[0.125, 0.25, 0.625]], rtol=1e-12)
+
+
+def test_headings_part_the_columns_of_a_frame(tmp_path: Path) -> None:
+    """The queries, keys and values stand beside each other; and a title beside a single cell has no
+    frame below it."""
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active, labels=False)
+    w = np.random.default_rng(4).integers(-5, 6, (3, 3, 2)) / 4
+    sheet.block(1, 1, "X", PETS, DIMS, X)
+    for n, kind in enumerate("QKV"):
+        sheet.block(1, 7 + 3 * n, f"W_{kind}", DIMS, "ab", w[n])
+        sheet.block(10, 1 + 2 * n, "", PETS, "ab")
+        made.active.cell(11, 2 + 2 * n, kind)
+    made.active["A20"], made.active["B20"].border = "Softmax", EDGE
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert [frame.step for _, frame, _ in book.filling.frames] == ["Q", "K", "V"]
+    for n, shown in enumerate(shown_in(book, out).values()):
+        np.testing.assert_allclose(shown, X @ w[n], rtol=1e-12)
+    assert len(book.attention) == 1
+
+
 def test_frames_that_count_words_are_no_smaller_ones_of_dimensions(tmp_path: Path) -> None:
     made, dims, counts = openpyxl.Workbook(), (1, 2), (1, 2, 3)
     sheet: Any = AuthorSheet(made.active)

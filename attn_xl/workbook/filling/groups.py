@@ -752,7 +752,9 @@ def _places(
                     raise
                 continue
             page = pages[title.sheet]
-            draws = any(min(frame[2:]) > 1 for frame in page.blanks)
+            cell = title.row, title.last_column + 1, 1, 1
+            single = page.framed(*cell) and not page.filled(*cell)
+            draws = single or any(min(frame[2:]) > 1 for frame in page.blanks)
             others = {group.table.rows for group in made.groups} - {node.rows, node.columns}
             for one in best:
                 if not others.isdisjoint(labels for labels, _ in labels_of(page, one.place)):

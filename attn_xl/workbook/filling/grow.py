@@ -159,7 +159,7 @@ def grown(
         }
         given = Tables(tables.path, {name: table}, {**theirs, **tables.weights})
         implied = {**old.implied, **plain_exponentials(group)}
-        heads = heads_of(group.weights)
+        heads = heads_of({step: table for step, (_, table) in group.weights.items()})
         if heads and group.weights.keys().isdisjoint(given.weights):
             given = _with_weights_of_heads(given, group, compute, {**implied, **heads})
         graph = as_shown(compute(given, implied))

@@ -135,6 +135,11 @@ def _starting(drawn: DrawnBook, pages: Mapping[str, Page], titles: Sequence[Titl
             looks = steps.TARGET.symbol
             titles = [replace(t, step=steps.INPUT.symbol) if t.step == looks else t for t in titles]
         titles = as_given(drawn, pages, titles, steps.EMBEDDED.symbol, steps.INPUT.symbol)
+        if named.isdisjoint(
+            (steps.VOCABULARY.symbol, steps.W_U.symbol, steps.SCORES.symbol, steps.OUTPUT.symbol)
+        ):
+            logits, scores = steps.LOGITS.symbol, steps.SCORES.symbol  # of a softmax alone
+            titles = [replace(t, step=scores) if t.step == logits else t for t in titles]
     if not any(re.sub(r"_\d+$", "", title.step) in OF_SOFTMAX for title in titles):
         titles = as_given(drawn, pages, titles, steps.SOFTMAX.symbol, A)
     return titles
