@@ -544,6 +544,19 @@ def test_newer_conditional_formats_follow(tmp_path: Path) -> None:
     assert b"<xm:f>Attention!$C$6</xm:f><xm:sqref>C6:F12</xm:sqref>" in xml
 
 
+def test_learned_positions_of_a_template_serve_no_further_words(tmp_path: Path) -> None:
+    made, words = openpyxl.Workbook(), WORDS[:3]
+    sheet = AuthorSheet(made.active)
+    for n, title in enumerate(("Word embeddings", "Position embeddings", "Input = word + position")):
+        given = numbers(words, 2, n) if n < 2 else None
+        sheet.block(2, 2 + 9 * n, title, words, DIMS[:2], given)
+    sheet.block(10, 2, "Attention weights", words, words)
+    filled = fill_file(saved(made, tmp_path / "own.xlsx"), {})
+    (tmp_path / "own.xlsx").write_bytes(filled.content)
+    with pytest.raises(InputError, match="W_P of the template is 3 x 2, but 's0' has 4 words"):
+        put(tmp_path / "own.xlsx", sentence(WORDS[:4], 2))
+
+
 def test_what_cannot_move_is_refused_by_name(tmp_path: Path) -> None:
     template = two_contexts(tmp_path / "own.xlsx", [])
     book = openpyxl.load_workbook(template)

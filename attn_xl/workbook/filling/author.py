@@ -168,7 +168,8 @@ def fill_file(
             return _first(attend(tables, settings))
         except UnusedWeights as error:
             told_model = options.get("model") or names_model(on_sheet)
-            for change in (error.change, {**error.change, "feed_forward": False}):
+            without = [{**error.change, "feed_forward": False}] * ("model" in error.change)
+            for change in (error.change, *without):
                 if error.change and not told_model:
                     with suppress(InputError):  # the weights tell the model
                         made = attend(tables, replace(settings, **change))
