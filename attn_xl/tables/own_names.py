@@ -88,7 +88,10 @@ def called_in(drawn: DrawnBook) -> dict[str, str]:
     Raises:
         InputError: if its right column names no step.
     """
-    found = of_recurrence(text for sheet in drawn.sheets for text in sheet.values.values())
+    texts = [text for sheet in drawn.sheets for text in sheet.values.values()]
+    found = of_recurrence(texts)
+    if {*"QKVS"} <= {text for text in texts if isinstance(text, str)}:
+        found |= {"p": "Softmax", "o": "Output"}  # S = QKᵀ, P = softmax(S), O = PV
     for sheet in drawn.sheets:
         for own, step, cells in _called(sheet.values):
             named = step_called(step, {})

@@ -3006,6 +3006,15 @@ def test_heads_may_share_keys_and_a_plain_gamma_is_that_of_every_norm(tmp_path: 
     np.testing.assert_allclose(shown, wanted, rtol=1e-10)
 
 
+def test_p_and_o_beside_s_are_weights_and_output(tmp_path: Path) -> None:
+    shapes = {"Q": 3, "K": 3, "V": 3, "S": 5, "P": 5, "O": 3}
+    blocks: list[Any] = [(1, 8 * n + 1, f"W{kind}", np.eye(3)) for n, kind in enumerate("qkv")]
+    blocks += [(10, 8 * n + 1, title, (5, width)) for n, (title, width) in enumerate(shapes.items())]
+    *_, p, o = filled_blocks(tmp_path, [(1, 30, "X", X), *blocks])
+    for shown, wanted in zip((p, o), naive_attention(X, X, X), strict=True):
+        np.testing.assert_allclose(shown, wanted, rtol=1e-12)
+
+
 def test_logits_alone_have_a_softmax(tmp_path: Path) -> None:
     blocks = [(1, 1, "Logits", np.log([[1.0, 2, 5]])), (5, 1, "Softmax", (1, 3))]
     np.testing.assert_allclose(*filled_blocks(tmp_path, blocks), [[0.125, 0.25, 0.625]], rtol=1e-12)
