@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import product
+from itertools import count, product
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ from .names import (
     undecorated,
     weight_label,
 )
-from .regions import COUNT_HEADINGS
+from .regions import numbers_words
 from .roles import BY_DEFAULT, WordsIn, to_turn, words_of
 
 ARROWS = frozenset("↓→↑←⇒⇓|—-–/=+×·*")
@@ -156,11 +156,17 @@ class Page:
     @cached_property
     def _headed(self) -> set[tuple[int, int]]:
         """The numbers below the headings of columns that number the words."""
-        found, values = set(), self.sheet.values
+        found, values = set[tuple[int, int]](), self.sheet.values
         for (row, column), text in values.items():
-            if isinstance(text, str) and text.strip().casefold() in COUNT_HEADINGS:
-                while is_number(values.get((row := row + 1, column))):
-                    found.add((row, column))
+            if not isinstance(text, str) or not is_number(values.get((row + 1, column))):
+                continue
+            end = next(r for r in count(row + 1) if not is_number(values.get((r, column))))
+            run = range(row + 1, end)
+            if numbers_words(text, (values[r, column] for r in run)):
+                sides = ([isinstance(values.get((r, side)), str) for r in run]
+                         for side in (column - 1, column + 1))  # fmt: skip
+                if any(map(all, sides)):
+                    found |= {(r, column) for r in run}
         return found
 
     def _counts(self, place: tuple[int, int]) -> bool:

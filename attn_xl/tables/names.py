@@ -257,6 +257,7 @@ _FORMULAS = (
     (r"(?:[a-z]|inputs?)\*?w1(?:\+b1)?", "Hidden"),
     (r"(?:h|a|hidden|relu)\*?w2(?:\+b2)?|outputs?of(?:the)?(?:ffn|mlp|feedforward\w*)", "FeedForward"),
     (r"max\(0,.*\)", "Activated"),
+    (r"\[?(?:z|o|heads?|outputs?)_?1[|,;⊕‖]+(?:z|o|heads?|outputs?)_?2.*", "Concat"),
     (r"(?:relu|gelu)\(.*\)\*?w2(?:\+b2)?", "FeedForward"),
     (r"(?:relu|gelu)\(.*\)", "Activated"),
     (r"(?:e\^|exp).*[/÷](?:(?:its|the|row)*sum|[σ∑]|total).*", "Softmax"),
@@ -307,6 +308,7 @@ _OF_SENTENCE = re.compile(
 _HEAD_FIRST = re.compile(r"^(?:attention\s+)?head\s*(\d+)\s*[.:,–-]?\s+(?=\S)(.*)", re.IGNORECASE)
 _FACTOR = re.compile(r"(?<![A-Za-z])([QKVASXZ])_?(\d{1,2})(?!\d)(?=[QKVASXZ]_?\d|\b|[_^ᵀ])")
 """A matrix of a head in a formula: `Q1K1^T`."""
+_JOINED = re.compile(r"concat\w*\s*\(|\[?(?:z|o|heads?|outputs?)[_ ]?1\s*[|,;⊕‖]", re.IGNORECASE)
 _ORDINAL = re.compile(r"(?:(?:first|1st)|(second|2nd))\s+(.*)|(.+)\s+\(([12])\)", re.IGNORECASE)
 """One of the two norms or sums of a layer."""
 _RESULT = re.compile(
@@ -406,7 +408,7 @@ def step_named(text: str) -> tuple[str, bool] | None:
             return None
         if (weights := weight_label(part)) and weights != "Mask":
             return weights, False
-        joined = re.match(r"concat\w*\s*\(", part, re.IGNORECASE)  # Concat(head_1, head_2) is of all
+        joined = _JOINED.match(part)  # Concat(head_1, head_2) is of all
         whole = joined or re.sub(r"[\s-]", "", part.lower()) in BY_SPELLING  # σ², MatMul 1
         head = None if whole else _HEAD.search(_SPOKEN_HEAD.sub("head", part))
         base = part[: head.start()] if head else part
@@ -490,6 +492,7 @@ _TOLD = (
         r"|(?:new|updated|context\w*|final) (?:\w+ ){0,2}(?:vector|embedding|representation)s?",
         "Output",
     ),
+    (r"\bwho\b.*\b(?:attends|looks|listens)\b.*\bwho", "Softmax"),
     (
         r"\bmask(?:ed|ing)?\b|\bhid(?:e|den|ing)\b.*\b(?:later|future|next)\b|\bfuture\b.*infinity",
         "Masked",

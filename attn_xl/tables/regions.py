@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from attn_xl.errors import InputError
 from attn_xl.records import record
 from attn_xl.spreadsheets.addresses import Place, letters
 from attn_xl.spreadsheets.boxes import Box, Places, boxes, merged, union
-from attn_xl.spreadsheets.numerals import ErrorValue, NumberText, numeral
+from attn_xl.spreadsheets.numerals import ErrorValue, NumberText, is_number, numeral
 
 from .headings import is_heading
 from .names import step_named
@@ -81,21 +82,24 @@ NOTE_HEADINGS = {"note", "notes", "comment", "comments", "remark", "remarks"}
 LABEL_HEADINGS = WORD_HEADINGS | {"", "label", "labels", "name", "id"}
 TURNED_HEADINGS = {"dim", "dims", "dimension", "dimensions", "feature", "features", "component"}
 """Corner texts above a column of words, and above a column of dimensions."""
-COUNT_HEADINGS = {
-    "#",
-    "no",
-    "no.",
-    "nr",
-    "nr.",
-    "id",
-    "ids",
-    "index",
-    "idx",
-    "pos",
-    "position",
-    "token id",
-}
-"""Headings of a column that numbers the words beside it."""
+_COUNT_HEADINGS = {"#", "no", "no.", "nr", "nr.", "pos", "position"}
+_ID_HEADINGS = {"id", "ids", "index", "idx", "token id"}
+"""Headings of a column that numbers the words beside it, one after the other or in any order."""
+
+
+def numbers_words(heading: Any, values: Iterable[Any]) -> bool:
+    """Whether the heading of a column tells that its values number words, and they may: they are
+    different whole numbers, those of positions one after the other."""
+    name = heading.strip().casefold() if isinstance(heading, str) else ""
+    if name not in _COUNT_HEADINGS | _ID_HEADINGS:
+        return False
+    found = [*values]
+    if not all(is_number(one) and float(one).is_integer() for one in found):
+        return False
+    follow = all(after - before == 1 for before, after in pairwise(found))
+    return follow if name in _COUNT_HEADINGS else len({*found}) == len(found)
+
+
 _SIGNS = re.compile(r"[-=+/*×·:|–—−÷^⋅∗…. ]{1,4}")
 _SHAPE = re.compile(r"(?:torch\.Size)?[(\[]*\d+(?:\s*[,x×]\s*\d*)*[)\]]*")
 """The shape of a tensor, which may be beside its title."""
@@ -184,7 +188,7 @@ class _Sheet:
         self.boxes = merged(boxes(cells >= NUMBER_TEXT))
         for top, left, bottom, right in self.boxes:
             for column in range(left, right):
-                if self._numbers_words(top, column) and self._is_text(top, bottom, column - 1):
+                if self._numbers_words(top, bottom, column) and self._is_text(top, bottom, column - 1):
                     self.cells[top : bottom + 1, column] = TEXT  # between the words and their numbers
         if not np.array_equal(cells, self.cells):
             self.boxes = merged(boxes(self.cells >= NUMBER_TEXT))
@@ -205,13 +209,15 @@ class _Sheet:
                 continue
             numbers = [row[left] for row in self.grid[top : bottom + 1]]
             counts = numbers in ([*range(len(numbers))], [*range(1, len(numbers) + 1)])
-            if (counts or self._numbers_words(top, left)) and (top, beyond, bottom) in tables:
+            counts |= self._numbers_words(top, bottom, left)
+            if counts and (top, beyond, bottom) in tables:
                 found.add((top, left))
         return found
 
-    def _numbers_words(self, top: int, column: int) -> bool:
+    def _numbers_words(self, top: int, bottom: int, column: int) -> bool:
         """Whether the heading of a column tells that it numbers the words."""
-        return self.text(top - 1, column).casefold() in COUNT_HEADINGS
+        numbers = (row[column] for row in self.grid[top : bottom + 1] if len(row) > column)
+        return numbers_words(self.text(top - 1, column), numbers)
 
     def _groups(self, box: Box) -> list[Box]:
         """The columns of a table by the steps that a row above their headings names, `Embedding` and
@@ -384,7 +390,7 @@ class _Sheet:
         """The column of the words, of several with texts, and remarks on the others: it is that headed
         `word`, or else nearest to the numbers."""
         columns = [nearest]
-        numbering = self._numbers_words(top, nearest)
+        numbering = self._numbers_words(top, bottom, nearest)
         while self._is_text(top, bottom, columns[-1] - 1) and (
             self.text(top - 1, columns[-1] - 1) or (numbering and columns == [nearest])
         ):

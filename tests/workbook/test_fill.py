@@ -1478,7 +1478,7 @@ def without_content(xml: bytes, cells: set[str]) -> bytes:
     ("model", "frames", "looks"),
     [
         ("softmax", ["Softmax"], {}),  # as wide as the input
-        ("cnn", ["Convolved", "MaxPool"], {}),  # whose row is labelled "maximum"
+        ("cnn", ["Convolved", "MaxPool", "Output"], {"titles": {"Output": "ReLU"}}),
         ("rnn", ["Hidden"], {"across": True, "labels": False}),  # W_h tells the direction
         ("similarity", ["Dot", "Magnitude"], {"labels": False}),  # the title is not the column's label
         ("cnn", ["Convolved", "MaxPool"], {"across": True, "titles": {"MaxPool": "Max pooling"}}),
@@ -2157,7 +2157,8 @@ TITLES = {
     "| ÷ sum | ÷ ∑ | Weights α | e^x / row sum | Weights after the causal mask "
     "| Masked attention weights | Attn. weights | Softmax along each row | Attention coefficients α_ij",
     "Softmax_2": "Head 2: Softmax | softmax(Q2 K2^T/√dk)",
-    "Norm": "LN(x) | Norm(x + z) | After layer norm",
+    "Norm": "LN(x) | Norm(x + z) | After layer norm | Add & LayerNorm",
+    "Pooled": "Mean pooling | Average of the outputs",
     "Norm_1": "First add & norm | Layer norm after attention",
     "Norm_2": "Second layer norm | Add & Norm (2) | LayerNorm after the feed-forward",
     "Norm.Mean": "Mean μ",
@@ -2179,6 +2180,7 @@ TITLES = {
     "| Step 7: Multiply by V to get the output (Z)",
     "Output_2": "Head output 2 | Output of head 2 | Context vector (word 2)",
     "Concat": "Concat heads | Concatenated heads | Concat(head_1, head_2) | Step 7: Concatenate heads "
+    "| [Z1, Z2] "
     "| Concatenation of the heads | Combined heads | Z = [Z1 Z2]",
     "Input": "Input X | • Input | X ∈ R^5x3 | The input | Original embeddings | Embedding vectors "
     "| Token representations | Xᵀ | Sentence embeddings | Input sequence X | The words as vectors "
@@ -2210,7 +2212,8 @@ SENTENCES = {
     "Scaled": "Divide by the square root of the width, so that softmax is not too sharp "
     "| Scale the scores before softmax | ÷ 2",
     "Softmax.Exponentials": "Raise e to each score | Exponentiate each number | e^ of each number",
-    "Softmax": "Turn the scores into probabilities | Normalize each row of scaled scores "
+    "Softmax": "Turn the scores into probabilities | Who attends to whom? (%) "
+    "| Normalize each row of scaled scores "
     "| Step 6: Divide by the sum | Divide by √2, then softmax along each row",
     "Masked": "Replace future scores by -infinity | Apply masking | Hide the future words",
     "Output": "Sum of softmax x value | Weighted sum of the embeddings "
@@ -3013,6 +3016,23 @@ def test_p_and_o_beside_s_are_weights_and_output(tmp_path: Path) -> None:
     *_, p, o = filled_blocks(tmp_path, [(1, 30, "X", X), *blocks])
     for shown, wanted in zip((p, o), naive_attention(X, X, X), strict=True):
         np.testing.assert_allclose(shown, wanted, rtol=1e-12)
+
+
+def test_a_class_called_pos_numbers_no_words(tmp_path: Path) -> None:
+    """Titles tell that a classifier has the mean of the outputs."""
+    made, rng = openpyxl.Workbook(), np.random.default_rng(4)
+    sheet, classes = AuthorSheet(made.active), ("pos", "neg")
+    w_c, b_c = np.array([[1, -0.5], [0, 0.5], [2, 1]]), rng.integers(-2, 3, (1, 2)) / 4
+    sheet.block(2, 2, "Input", PETS, DIMS, X)
+    sheet.block(2, 9, "W_C", DIMS, classes, w_c)
+    sheet.block(10, 9, "b_C", ["b"], classes, b_c)
+    sheet.block(20, 2, "Mean of the outputs", ["mean"], DIMS)
+    sheet.block(26, 2, "Class probabilities", ["p"], classes)
+    pooled, shown = shown_in(*filled(saved(made, tmp_path / "own.xlsx"))).values()
+    np.testing.assert_allclose(pooled, [naive_attention(X, X, X)[1].mean(0)], rtol=1e-12)
+    powers = np.exp(pooled @ w_c + b_c)
+    np.testing.assert_allclose(shown, powers / powers.sum(), rtol=1e-12)
+    assert attn_xl.read_tables(tmp_path / "own.xlsx").weights["W_C"].values.tolist() == w_c.tolist()
 
 
 def test_logits_alone_have_a_softmax(tmp_path: Path) -> None:

@@ -171,7 +171,7 @@ def fill_file(
             without = [{**error.change, "feed_forward": False}] * ("model" in error.change)
             for change in (error.change, *without):
                 if error.change and not told_model:
-                    with suppress(InputError):  # the weights tell the model
+                    with suppress(InputError, CallError):  # the weights tell the model
                         made = attend(tables, replace(settings, **change))
                         by_weights.update(change)
                         return _first(made)

@@ -552,6 +552,8 @@ def _as_computed(title: Title, graphs: Sequence[Graph], titles: Sequence[Title])
     if base == steps.PROBABILITIES.symbol and any(one.step == steps.LOGITS.symbol for one in titles):
         return title
     other = OTHERWISE.get(base, base) + title.step[len(base) :]
+    if base == steps.ACTIVATED.symbol and any(steps.CONVOLVED.symbol in graph for graph in graphs):
+        other = steps.FEATURES.symbol
     has = [any(step in graph for graph in graphs) for step in (title.step, other)]
     return replace(title, step=other) if has == [False, True] else title
 
