@@ -162,11 +162,9 @@ class Page:
                 continue
             end = next(r for r in count(row + 1) if not is_number(values.get((r, column))))
             run = range(row + 1, end)
-            if numbers_words(text, (values[r, column] for r in run)):
-                sides = ([isinstance(values.get((r, side)), str) for r in run]
-                         for side in (column - 1, column + 1))  # fmt: skip
-                if any(map(all, sides)):
-                    found |= {(r, column) for r in run}
+            headings = text, values.get((row, column - 1)), values.get((row, column + 1))
+            if numbers_words(headings, (values[r, column] for r in run)):
+                found |= {(r, column) for r in run}
         return found
 
     def _counts(self, place: tuple[int, int]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -87,11 +87,11 @@ _ID_HEADINGS = {"id", "ids", "index", "idx", "token id"}
 """Headings of a column that numbers the words beside it, one after the other or in any order."""
 
 
-def numbers_words(heading: Any, values: Iterable[Any]) -> bool:
-    """Whether the heading of a column tells that its values number words, and they may: they are
-    different whole numbers, those of positions one after the other."""
-    name = heading.strip().casefold() if isinstance(heading, str) else ""
-    if name not in _COUNT_HEADINGS | _ID_HEADINGS:
+def numbers_words(headings: Sequence[Any], values: Iterable[Any]) -> bool:
+    """Whether the first heading, of a column and those beside it, tells that its values number words,
+    and they may: they are different whole numbers, those of positions one after the other."""
+    name, *others = (str(heading).strip().casefold() for heading in headings)
+    if name not in _COUNT_HEADINGS | _ID_HEADINGS or (name == "pos" and "neg" in others):
         return False
     found = [*values]
     if not all(is_number(one) and float(one).is_integer() for one in found):
@@ -217,7 +217,8 @@ class _Sheet:
     def _numbers_words(self, top: int, bottom: int, column: int) -> bool:
         """Whether the heading of a column tells that it numbers the words."""
         numbers = (row[column] for row in self.grid[top : bottom + 1] if len(row) > column)
-        return numbers_words(self.text(top - 1, column), numbers)
+        headings = [self.text(top - 1, one) for one in (column, column - 1, column + 1)]
+        return numbers_words(headings, numbers)
 
     def _groups(self, box: Box) -> list[Box]:
         """The columns of a table by the steps that a row above their headings names, `Embedding` and

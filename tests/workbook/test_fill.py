@@ -3022,7 +3022,7 @@ def test_a_class_called_pos_numbers_no_words(tmp_path: Path) -> None:
     """Titles tell that a classifier has the mean of the outputs."""
     made, rng = openpyxl.Workbook(), np.random.default_rng(4)
     sheet, classes = AuthorSheet(made.active), ("pos", "neg")
-    w_c, b_c = np.array([[1, -0.5], [0, 0.5], [2, 1]]), rng.integers(-2, 3, (1, 2)) / 4
+    w_c, b_c = np.array([[0, -0.5], [1, 0.5], [2, 1]]), rng.integers(-2, 3, (1, 2)) / 4
     sheet.block(2, 2, "Input", PETS, DIMS, X)
     sheet.block(2, 9, "W_C", DIMS, classes, w_c)
     sheet.block(10, 9, "b_C", ["b"], classes, b_c)
