@@ -18,7 +18,7 @@ from attn_xl.spreadsheets.boxes import Box, Places, boxes, merged, union
 from attn_xl.spreadsheets.numerals import ErrorValue, NumberText, is_number, numeral
 
 from .headings import is_heading
-from .names import step_named
+from .names import step_named, weight_label
 
 Grid = list[list[Any]]
 
@@ -79,12 +79,12 @@ MOST_TABLES = 10_000
 """Tables of a sheet; each takes about half a millisecond."""
 WORD_HEADINGS = {"word", "words", "token", "tokens"}
 NOTE_HEADINGS = {"note", "notes", "comment", "comments", "remark", "remarks"}
-LABEL_HEADINGS = WORD_HEADINGS | {"", "label", "labels", "name", "id"}
+_COUNT_HEADINGS = {"#", "no", "no.", "nr", "nr.", "pos", "position"}
+_ID_HEADINGS = {"id", "ids", "index", "idx", "token id", "token ids"}
+"""Headings of a column that numbers the words beside it, one after the other or in any order."""
+LABEL_HEADINGS = WORD_HEADINGS | _COUNT_HEADINGS | _ID_HEADINGS | {"", "label", "labels", "name"}
 TURNED_HEADINGS = {"dim", "dims", "dimension", "dimensions", "feature", "features", "component"}
 """Corner texts above a column of words, and above a column of dimensions."""
-_COUNT_HEADINGS = {"#", "no", "no.", "nr", "nr.", "pos", "position"}
-_ID_HEADINGS = {"id", "ids", "index", "idx", "token id"}
-"""Headings of a column that numbers the words beside it, one after the other or in any order."""
 
 
 def numbers_words(headings: Sequence[Any], values: Iterable[Any]) -> bool:
@@ -231,9 +231,11 @@ class _Sheet:
         return [(top, start, bottom, end) for start, end in zip(starts, ends)]
 
     def _starts_group(self, top: int, column: int) -> bool:
-        """Whether a text over the heading of a column of numbers names a step."""
-        over = self.text(top - 2, column)
-        return bool(over and self.text(top - 1, column) and step_named(over))
+        """Whether a text over the heading of a column of numbers names a step, or the heading itself
+        weights, and the next column has none."""
+        over, heading = self.text(top - 2, column), self.text(top - 1, column)
+        of_both = self.kind(top - 1, column + 1) == BLANK < self.kind(top, column + 1)
+        return bool(heading and ((over and step_named(over)) or (of_both and weight_label(heading))))
 
     def _is_text(self, top: int, bottom: int, column: int) -> bool:
         """Whether some rows of a column are all texts."""
@@ -341,6 +343,8 @@ class _Sheet:
             label = self.text(top + labels.index(True), left - 1)
             if self.names(label):
                 side_title, labels = label, []
+            elif _SIGNS.fullmatch(label):  # between two factors
+                labels = []
         apart = not labels and bottom > top and self._parts(top, bottom, left - 1)
         first = left - 1 if labels or apart else left
         last = self._right(top, bottom, right, own)

@@ -68,6 +68,23 @@ def test_a_word_beside_counting_numbers_labels_another_table_or_stands_below_nam
         assert (made.rows, made.values[0].tolist()) == (("cow", "cat"), [0, 1])
 
 
+def test_weights_beside_each_other_have_headings_of_their_own_and_a_sign_labels_none(
+    make: Make,
+) -> None:
+    rows = [["X", "", "", "", "WQ", "", "WK", ""], ["cat", 1.5, 2, "", 0.5, 1, 2, 3],
+            ["dog", 3, -4, "\u00d7", 4, 5, 6, 7.5]]  # fmt: skip
+    tables = read_tables(make({"s": rows}))
+    read = {name: one.values.tolist() for name, one in tables.weights.items()}
+    assert read == {"W_Q": [[0.5, 1], [4, 5]], "W_K": [[2, 3], [6, 7.5]]}
+    signed = [["X", "", "", "", "WQ"], ["cat", 1.5, 2, "", 0.5, 1], ["dog", 3, -4, "\u00d7", 4, 5]]
+    assert read_tables(make({"s": signed})).weights["W_Q"].values.tolist() == read["W_Q"]
+
+
+def test_numbers_headed_as_ids_label_words(make: Make) -> None:
+    (made,) = read_tables(make({"s": [["token id", "a"], [101, 1.5], [7, 2]]})).sentences.values()
+    assert (made.rows, made.values.tolist()) == (("101", "7"), [[1.5], [2]])
+
+
 def test_a_step_that_is_read_as_an_input_is_said(make: Make) -> None:
     said = read_tables(make({"s": [["Attention scores"], *GOOD]})).remarks
     assert said == ("s!A2:C4 is titled 'Attention scores', but is read as an input.",)
