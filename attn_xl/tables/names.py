@@ -253,7 +253,12 @@ _FORMULAS = (
         "Sum",
     ),
     (r"(?:ln|(?:layer)?norm(?:alization)?)\(.*\)", "Norm"),
-    (r"(?:scaled?scores|scores|scaled)(?:\+|with)(?:the|causal)*mask", "Masked"),
+    (
+        r"(?:scaled?scores|scores|scaled)?(?:\+|(?<=.)with)(?:the|causal|padding|lookahead)*mask",
+        "Masked",
+    ),
+    (r"\+(?:the)?(?:position(?:al|s)?(?:encodings?|embeddings?)?|pe)", "Embedded"),
+    (r"\+(?:the)?(?:x|inputs?|residual)", "Sum"),
     (r"(?:[a-z]|inputs?)\*?w1(?:\+b1)?", "Hidden"),
     (r"(?:h|a|hidden|relu)\*?w2(?:\+b2)?|outputs?of(?:the)?(?:ffn|mlp|feedforward\w*)", "FeedForward"),
     (r"max\(0,.*\)", "Activated"),
@@ -284,7 +289,7 @@ _HEAD = re.compile(
 _SPOKEN_HEAD = re.compile(r"head", re.IGNORECASE)
 _DECORATED = re.compile(
     r"[\ufe0f\u20e3]"  # what makes an emoji of a digit
-    r"|^(?:[\u2460-\u24ff\u2776-\u2793]\s*|[^\w\s(√÷Σ∑/\[{]+\s+)(?=\S)|(?<=\S)\s+[^\w\s)\]}=:%Σ∑□]+$"
+    r"|^(?:[\u2460-\u24ff\u2776-\u2793]\s*|[^\w\s(√÷+Σ∑/\[{]+\s+)(?=\S)|(?<=\S)\s+[^\w\s)\]}=:%Σ∑□]+$"
 )
 """A bullet, a number in a circle or an arrow beside a title."""
 _QUOTED = re.compile(r"(?:[\"“«<]|\[(?!\])|\*+)\s*([^\"“”«»<>*\[\]]+?)\s*[\"”»>\]*]+")
@@ -325,7 +330,7 @@ _ASIDE = re.compile(
 _FURTHER = re.compile(
     r"\s+before\s+(?:the\s+)?\w+$|\s+(?:by|over|per|of|along|for)\s+(?:each\s+|the\s+)?(?:row|column|word|key)s?$"
     r"|^(?:(?:comput|calculat|apply)(?:e|ing)?\s+)?(?:the|our|row[\s-]?wise|matrix)\s+|\s+(?:of|for|in|step)$"
-    r"|^(?:comput|calculat|apply)(?:e|ing)?\s+",
+    r"|^(?:comput|calculat|apply)(?:e|ing)?\s+|(?<=score)s?\s+(?:with|against)\s+[\"“‘'«]?[\w-]+[\"”’'»]?$",
     re.IGNORECASE,
 )
 _SYMBOL = re.compile(  # `Context A` heads a sentence

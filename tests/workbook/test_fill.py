@@ -2124,7 +2124,7 @@ TITLES = {
     "Cosine": "cos(θ) | Cos similarity",
     "Magnitude": "Euclidean length",
     "Q": "Queries (Q = X·Wq) | Query vectors | Queries Q",
-    "Scores": "Affinity matrix | Scores K^T Q | Step 2: Scores (Q·Kᵀ) "
+    "Scores": "Score with “cat” | Affinity matrix | Scores K^T Q | Step 2: Scores (Q·Kᵀ) "
     "| Self-attention scores | (2) Scores | Q @ K.T | QKT | Q.K^T "
     "| Cross-attention scores | Q times K | attn scores "
     "| Relevance scores | Similarity matrix S | ① Scores | Scores ↓ | “Scores” | Scores [3×3] "
@@ -2133,7 +2133,7 @@ TITLES = {
     "| Step 1 - MatMul: Q Kᵀ | MatMul(Q, K^T) | Multiply Q by K transposed "
     "| Gram matrix X Xᵀ | Word similarities | Unscaled scores",
     "Scores_1": "Q1K1^T | Q_1 · K_1ᵀ | Attention head 1: scores | Scores for head 1",
-    "Masked": "Scores + M | Add the mask | Scores after masking | Masked scaled scores "
+    "Masked": "+ mask | Scores + M | Add the mask | Scores after masking | Masked scaled scores "
     "| Scores with mask | Apply causal mask",
     "FeedForward": "FFN layer 2 | h W2 + b2 | Output of feed-forward network "
     "| Second layer | Feed forward output | FFN OUTPUT | ReLU(X W1 + b1) W2 + b2",
@@ -2188,7 +2188,7 @@ TITLES = {
     "Sum": "X + Z | Input + self-attention output | Residual connection values | E + ΔE "
     "| E' = E + ΔE | Output = x + z | X + MultiHead | Add residual",
     "Sum_2": "2nd residual",
-    "Embedded": "Embeddings + Positional Encoding | Embeddings with positions | X + P "
+    "Embedded": "+ PE | Embeddings + Positional Encoding | Embeddings with positions | X + P "
     "| Input = Token + Position | Input embedding + position embedding | Token + position "
     "| Add positions | Final embeddings (word + position) | E + P",
     None: "3 x 4 | ##s | max % | The matrix | Note: Output | Attention / 2 | Weight matrix | ß | NEXT "
