@@ -517,6 +517,7 @@ def tables_given(
     found: dict[Title, tuple[Frame, Table]] = {}
     pairs = []
     titles = [t for t in titles if t.place is not None or not cells.heads_sum(t.row, t.column)]
+    titles = [t for t in titles if not re.fullmatch(r"Head_\d+", t.step)]  # which head what is below
     blocks = [part for block in cells.blocks for part in _by_titles(block, titles)]
     for title in titles:
         if title.place is None and any(is_label(cells, title, *block) for block in blocks):

@@ -2979,6 +2979,20 @@ def test_three_heads_below_headings_in_their_rows(tmp_path: Path) -> None:
     np.testing.assert_allclose(np.hstack(shown), np.hstack([*wanted, *wanted]), rtol=1e-12, atol=1e-15)
 
 
+def test_titles_left_of_the_blocks_of_all_heads(tmp_path: Path) -> None:
+    """A column for each head below its heading, which is no title of the weights below it."""
+    weights = np.random.default_rng(5).integers(-9, 10, (3, 3, 3, 2)) / 10
+    blocks: list[Any] = [(1, 1, "", X)]
+    for n, own in enumerate(weights):
+        blocks += [(8 + 4 * m, 1 + 4 * n, "", w) for m, w in enumerate(own)]
+        blocks.append((20, 1 + 4 * n, "", (5, 2)))
+    texts = {f"{column}9": f"Head {n}" for n, column in enumerate("BFJ", 1)}
+    texts |= {"A2": "X", "A10": "W_Q", "A14": "W_K", "A18": "W_V", "A22": "Z"}
+    shown = filled_blocks(tmp_path, blocks, texts)
+    wanted = [naive_attention(*(X @ w for w in own))[1] for own in weights]
+    np.testing.assert_allclose(shown, wanted, rtol=1e-12, atol=1e-15)
+
+
 def test_an_exercise_on_attention_gives_no_weights(tmp_path: Path) -> None:
     """Its heading stands over the input, and its questions, not the heading, name the steps."""
     blocks = [(4, 1, "", X), (12, 1, "a) Compute the dot products of all pairs of words.", (5, 5)),

@@ -111,7 +111,8 @@ def titles_in(
     """The tags, and the defined names, names of sheets and texts of a workbook that name steps."""
     titles = [*tags, *names_of(drawn, called), *sheets_named(drawn, pages, called)]
     titles += [title for sheet in drawn.sheets for title in titles_of(sheet, called)]
-    return _products_with_w_o([*titles, *_outputs_of_heads(pages, titles)])
+    titles += [*_outputs_of_heads(pages, titles)]
+    return _products_with_w_o([*titles, *_of_each_head(pages, titles)])
 
 
 def numbered(
@@ -157,7 +158,8 @@ def over_labels(
 
 def _outputs_of_heads(pages: Mapping[str, Page], titles: Sequence[Title]) -> list[Title]:
     """The titles `Head 1`, `Head 2` of outputs, as the paper calls them, unless they are headings:
-    other titles name the outputs, or stand right below."""
+    other titles name the outputs, or they or typed numbers stand right below."""
+    typed = {name: page.numbers - page.sheet.formulas.keys() for name, page in pages.items()}
     there = {(title.sheet, title.row, title.column) for title in titles}
     found = [
         Title(name, row, column, column, page.sheet.values[row, column], f"Output_{number[1]}")
@@ -165,10 +167,31 @@ def _outputs_of_heads(pages: Mapping[str, Page], titles: Sequence[Title]) -> lis
         for text, cells in page.where.items()
         if (number := re.fullmatch(r"head[\s_]*(\d{1,2})", text))
         for row, column in cells
-        if (name, row + 1, column) not in there
+        if (name, row + 1, column) not in there and (row + 1, column) not in typed[name]
     ]
     steps_found = {title.step for title in found}
     return found if len(steps_found) > 1 and steps_found.isdisjoint(one.step for one in titles) else []
+
+
+def _of_each_head(pages: Mapping[str, Page], titles: Sequence[Title]) -> Iterator[Title]:
+    """The titles left of the blocks of several heads, again left of those below `Head 2`, `Head 3`, if
+    no others stand there."""
+    for name, page in pages.items():
+        heads = sorted(
+            c for text, cells in page.where.items() if _HEADING_OF_HEAD.fullmatch(text) for c in cells
+        )
+        if len(heads) < 2 or len({row for row, _ in heads}) > 1:
+            continue
+        (row, first), *others = heads
+        below = [one for one in titles if one.sheet == name and one.row > row and _is_of_head(one)]
+        for title in below if all(one.last_column < first for one in below) else ():
+            for _, column in others:
+                yield replace(title, column=column - 1, last_column=column - 1)
+
+
+def _is_of_head(title: Title) -> bool:
+    """Whether each head has its own of what a title without a place names."""
+    return title.place is None and (title.step in OF_HEADS or title.step[2:] in ("Q", "K", "V"))
 
 
 def _products_with_w_o(titles: Sequence[Title]) -> list[Title]:
@@ -288,7 +311,7 @@ def _under_heads(
         for title in own:
             at = title.row, title.column
             above = [cell for cell in heads if cell < at and cell[1] <= title.column + 2]
-            of_head = title.step.partition(".")[0] in OF_HEADS or title.step[2:] in ("Q", "K", "V")
+            of_head = _is_of_head(replace(title, step=title.step.partition(".")[0]))
             if not (above and of_head):
                 continue
             own_heading = max(above, key=lambda cell: cell[::-1])  # rather right of others than below
