@@ -261,6 +261,18 @@ def test_learned_weights_and_heads(across: bool, tmp_path: Path) -> None:
     assert [frame.step for _, frame, _ in book.filling.frames] == [*places]
 
 
+def test_weights_may_be_as_in_pytorch(tmp_path: Path) -> None:
+    """A row for each dimension that they make: Q = X W^T, of W_O, which is square, as well."""
+    rng = np.random.default_rng(6)
+    w = {f"W_{kind}{h}": rng.integers(-9, 10, (2, 4)) / 10 for h in (1, 2) for kind in "QKV"}
+    w_o, x = rng.integers(-9, 10, (4, 4)) / 10, numbers(PETS, 4)
+    blocks: list[Any] = [(2, 2, "X", x), (2, 60, "W_O", w_o), (12, 2, "MultiHead", (5, 4))]
+    blocks += [(2, 10 + 7 * n, name, one) for n, (name, one) in enumerate(w.items())]
+    (shown,) = filled_blocks(tmp_path, blocks)
+    heads = [naive_attention(*(x @ w[f"W_{kind}{h}"].T for kind in "QKV"))[1] for h in (1, 2)]
+    np.testing.assert_allclose(shown, np.hstack(heads) @ w_o.T, rtol=1e-12, atol=1e-15)
+
+
 def test_w_o_tells_the_direction_of_square_weights(tmp_path: Path) -> None:
     """Two heads, words in columns: W_O is 3 x 6."""
     made, rng = openpyxl.Workbook(), np.random.default_rng(6)

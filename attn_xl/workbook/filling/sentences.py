@@ -472,14 +472,26 @@ def _group(
 
 def _orient_weights(group: Group) -> None:
     """Read the weights of a sentence for words in rows; those of keys and values have a row for each
-    dimension of what it looks at."""
+    dimension of what it looks at. Weights of words in rows may be as in PyTorch, Q = X W^T, if none of
+    Q, K and V fits otherwise."""
     seen = group.weights.get(steps.MEMORY.symbol, (group.input, group.table))[1]
-    for step, (frame, table) in group.weights.items():
-        if step == steps.MEMORY.symbol:
-            continue
-        dims = seen.columns if step in ("W_K", "W_V") else group.table.columns
-        table = table.turn() if frame.turned else table
-        table, turned = oriented(table, step, group.words_in, dims)
-        if step in ("W_Q", "W_K", "W_V") and not table.labelled[0] and len(table.rows) == len(dims):
-            table = replace(table, rows=dims)
+    given = {
+        step: (frame, table.turn() if frame.turned else table)
+        for step, (frame, table) in group.weights.items()
+        if step != steps.MEMORY.symbol
+    }
+    dims = {step: (seen if step in ("W_K", "W_V") else group.table).columns for step in given}
+    shapes = [(len(dims[step]), *table.shape) for step, (_, table) in given.items()
+              if step[:3] in ("W_Q", "W_K", "W_V")]  # fmt: skip
+    from_left = group.words_in == "rows" and any(rows != d for d, rows, _ in shapes)
+    from_left &= all(columns == d for d, _, columns in shapes)
+    for step, (frame, table) in given.items():
+        d = len(dims[step])
+        made = step.startswith(("W_Q", "W_K", "W_V", "W_1", "W_G"))  # from words, W_O and W_2 for them
+        if from_left and (made or (step in ("W_O", "W_2") and len(table.rows) == d)):
+            table, turned = table.turn(), True
+        else:
+            table, turned = oriented(table, step, group.words_in, dims[step])
+        if step in ("W_Q", "W_K", "W_V") and not table.labelled[0] and len(table.rows) == d:
+            table = replace(table, rows=dims[step])
         group.weights[step] = replace(frame, turned=turned), replace(table, name=step)
