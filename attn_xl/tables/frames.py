@@ -35,7 +35,7 @@ from .names import (
     weight_label,
 )
 from .regions import numbers_words
-from .roles import BY_DEFAULT, WordsIn, to_turn, words_of
+from .roles import BY_DEFAULT, MEMORIES, WordsIn, to_turn, words_of
 
 ARROWS = frozenset("↓→↑←⇒⇓|—-–/=+×·*")
 FURTHEST = 4
@@ -341,8 +341,6 @@ class Group:
 
 OF_ROWS = ("Softmax.Sum", "Softmax.Maximum")
 """Steps that may stand in a column behind the one that they sum up."""
-MEMORIES = "Memory", "Source"
-"""What a sentence is called that another one looks at."""
 AXES = ("query", "queries"), ("key", "keys")
 CORNERS = ("word", "words", "token", "tokens")
 """What stands in the corner of an input, and is the name of a step in a language model, too."""

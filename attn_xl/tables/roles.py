@@ -283,6 +283,8 @@ def fits(f: Found, weights: Mapping[str, Found]) -> bool:
 BY_DEFAULT = "the default; no label says otherwise"
 
 
+MEMORIES = "Memory", "Source"
+"""What a sentence is called that another one looks at."""
 _LINES = "b_", "gamma", "beta"
 """How the names of weights begin that are added to a word or multiplied with it."""
 
@@ -295,7 +297,8 @@ def words_of(
     Args:
         table: the table before transposing.
         corner: the text above its row labels.
-        weights: those on the sheets, before transposing.
+        weights: those on the sheets, and the other one of two sentences one of which looks at the other
+            as `Memory`, before transposing.
         asked: the value of --words-in, or None.
     """
     if asked:
@@ -320,6 +323,10 @@ def words_of(
         both = all((*one.labelled, rows, columns)) and one.columns == table.rows
         if both and _OF_WORDS.fullmatch(name) and one.rows != table.columns:
             return "columns", f"the columns of {name} are labelled as its rows"
+    for _, one in ((name, one) for name, one in weights if name in MEMORIES and all(one.labelled)):
+        same = one.rows == table.rows, one.columns == table.columns
+        if rows and columns and same in ((True, False), (False, True)):
+            return ("columns" if same[0] else "rows"), "another sentence has the same dimensions"
     for one in (one for name, one in weights if name == "A"):
         labelled = all((*one.labelled, rows, columns))
         sides = (one.rows, one.columns) if labelled else one.shape

@@ -484,6 +484,9 @@ def _assembled(survey: Survey, settings: dict[str, Any], words_in: WordsIn | Non
         ]
         corner = next((text for text, at in f.names if at == "in its corner"), "")
         known = [(name, t) for name, t in raw if t is not None]
+        others = [one for _, _, one in _used(survey, "sentence") if one is not f]
+        if len(others) == 1 and names_memory(f.title) != names_memory(others[0].title):
+            known += [("Memory", one.table) for one in others if one.table]
         where, why = (
             (f.words_in, f.why_words)
             if f.certain and words_in is None

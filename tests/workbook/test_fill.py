@@ -310,6 +310,21 @@ def test_titles_of_frames_tell_that_a_target_looks_at_a_source(tmp_path: Path) -
     np.testing.assert_allclose(found, naive_attention(X[:3] / 2, X[:3], X[:3])[0], rtol=1e-12)
 
 
+def test_a_target_and_its_source_have_the_same_dimensions(tmp_path: Path) -> None:
+    """Which tells where words are, though frames of 5 x 3 fit three words in columns, too."""
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Input (decoder)", PETS, DIMS, X)
+    sheet.block(10, 2, "Encoder outputs", DESK[:3], DIMS, Y[:3])
+    sheet.labels = False
+    for n, title in enumerate(("Scores", "Scaled", "Alignment", "Output = A V")):
+        sheet.block(18 + 9 * n, 2, title, PETS, DIMS)
+    path = saved(made, tmp_path / "own.xlsx")
+    converted, shown = attn_xl.attend(path)["Sheet"]["Output"].values, shown_in(*filled(path))
+    for output in (converted, shown["Output"]):
+        np.testing.assert_allclose(output, naive_attention(X, Y[:3], Y[:3])[1], rtol=1e-12)
+
+
 def test_a_sheet_may_be_that_of_a_head(tmp_path: Path) -> None:
     """`convert` reads the weights of each, too."""
     made, rng, wanted = openpyxl.Workbook(), np.random.default_rng(6), []

@@ -17,7 +17,6 @@ from attn_xl.spreadsheets.drawn import DrawnBook
 from attn_xl.spreadsheets.numerals import is_number, numeral
 from attn_xl.tables.frames import (
     ELSEWHERE,
-    MEMORIES,
     Frame,
     Group,
     Page,
@@ -41,7 +40,7 @@ from attn_xl.tables.names import (
     ACROSS,
     of_encoder,
 )
-from attn_xl.tables.roles import BY_DEFAULT, WordsIn
+from attn_xl.tables.roles import BY_DEFAULT, MEMORIES, WordsIn
 from attn_xl.tables.survey import one_hot
 
 from .titles import MOSTLY, PROJECTIONS, A, as_given, counted_in, numbered
