@@ -192,6 +192,8 @@ def _imply(made: Assigned, drawn: DrawnBook, titles: Sequence[Title], compute: C
         with suppress(InputError):  # it needs W_O
             made.graphs = [_computed(drawn, group, compute, layer) for group in made.groups]
             made.implied = layer
+    elif steps.NORM.symbol in made.missing and not attends and "model" not in made.implied:
+        made.implied["model"] = "norm"  # of the input, if no title names what is between
     made.implied |= left_out(titles, made.graphs)
     if made.implied.get("model") != "similarity":
         made.implied |= functions_named(titles, made.graphs)
