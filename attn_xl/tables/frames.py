@@ -251,8 +251,20 @@ class Page:
 
     @cached_property
     def blocks(self) -> list[Box]:
-        """The rectangles that neighbouring numbers fill."""
-        return rectangles(self.numbers)
+        """The rectangles that neighbouring numbers fill, without the steps that a list shows right of
+        typed ones, each below its name."""
+        return [part for block in rectangles(self.numbers) for part in self._parted(block)]
+
+    def _parted(self, block: Box) -> list[Box]:
+        row, column, rows, columns = block
+        formulas = self.sheet.formulas.keys()
+        computed = [sum((r, c) in formulas for r in range(row, row + rows))
+                    for c in range(column, column + columns)]  # fmt: skip
+        first = next((n for n, cells in enumerate(computed) if cells), columns)
+        named = (_step_at(self.sheet, (row - 1, c)) for c in range(column + first, column + columns))
+        if 0 < first < columns and computed[first:] == [rows] * (columns - first) and any(named):
+            return [(row, column, rows, first), (row, column + first, rows, columns - first)]
+        return [block]
 
     def read_by(self, cell: tuple[int, int]) -> list[Place]:
         """What the formula in a cell reads on its sheet."""

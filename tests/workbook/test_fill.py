@@ -3076,6 +3076,21 @@ def test_a_class_called_pos_numbers_no_words(tmp_path: Path) -> None:
     assert attn_xl.read_tables(tmp_path / "own.xlsx").weights["W_C"].values.tolist() == w_c.tolist()
 
 
+def test_a_list_of_steps_right_of_the_input_is_no_part_of_it(tmp_path: Path) -> None:
+    """Also once it is filled in, for `convert` too."""
+    made = openpyxl.Workbook()
+    made.active.append(["word", "x1", "x2", "x3", "score with mouse", "softmax"])
+    for word, x in zip(PETS, X.tolist()):
+        made.active.append([word, *x])
+    made.active["A8"] = "output for mouse"
+    for cell in (cell for place in ("E2:F6", "B8:D8") for row in made.active[place] for cell in row):
+        cell.border = EDGE
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (book.filling.count, book.attention) == (13, [])
+    assert fill_file(out, {}).content == out.read_bytes()
+    assert [one.shape for one in attn_xl.read_tables(out).sentences.values()] == [X.shape]
+
+
 def test_logits_alone_have_a_softmax(tmp_path: Path) -> None:
     blocks = [(1, 1, "Logits", np.log([[1.0, 2, 5]])), (5, 1, "Softmax", (1, 3))]
     np.testing.assert_allclose(*filled_blocks(tmp_path, blocks), [[0.125, 0.25, 0.625]], rtol=1e-12)
