@@ -257,13 +257,13 @@ class Page:
 
     def _parted(self, block: Box) -> list[Box]:
         row, column, rows, columns = block
-        formulas = self.sheet.formulas.keys()
-        computed = [sum((r, c) in formulas for r in range(row, row + rows))
-                    for c in range(column, column + columns)]  # fmt: skip
-        first = next((n for n, cells in enumerate(computed) if cells), columns)
-        named = (_step_at(self.sheet, (row - 1, c)) for c in range(column + first, column + columns))
-        if 0 < first < columns and computed[first:] == [rows] * (columns - first) and any(named):
-            return [(row, column, rows, first), (row, column + first, rows, columns - first)]
+        formulas, down = self.sheet.formulas.keys(), range(row, row + rows)
+        first = next((c for c in range(column, column + columns)
+                      if not formulas.isdisjoint((r, c) for r in down)), column)  # fmt: skip
+        right = range(first, column + columns)
+        named = first > column and any(_step_at(self.sheet, (row - 1, c)) for c in right)
+        if named and formulas >= {*product(down, right)}:
+            return [(row, column, rows, first - column), (row, first, rows, len(right))]
         return [block]
 
     def read_by(self, cell: tuple[int, int]) -> list[Place]:
