@@ -338,6 +338,17 @@ def test_a_mask_of_zeros_and_ones(hides: bool, make: Make, write: Make) -> None:
     check(out)
 
 
+def test_a_mask_of_one_row_serves_some_words_of_a_layer(make: Make) -> None:
+    source = make({"s": table(normal(3, 4)), "Mask": [[1, 0, 1]]})
+    own = Settings(model=Model.encoder, heads=2, random_weights=1)
+    whole, part = (
+        attend(read_tables(source), how)["s"]["Enc1.Softmax_2"].values
+        for how in (own, replace(own, live_rows="1"))
+    )
+    np.testing.assert_allclose(part, whole[1:2], rtol=1e-12)
+    assert (whole[:, 1] == 0).all()
+
+
 @pytest.mark.parametrize(("last", "computed"), [(-1e9, False), (0, True)])
 def test_a_mask_of_ones_own_that_hides_later_words_is_the_only_one(
     make: Make, last: float, computed: bool

@@ -3091,6 +3091,14 @@ def test_a_list_of_steps_right_of_the_input_is_no_part_of_it(tmp_path: Path) -> 
     assert [one.shape for one in attn_xl.read_tables(out).sentences.values()] == [X.shape]
 
 
+def test_class_weights_that_do_not_fit_are_left_out_and_said(tmp_path: Path) -> None:
+    made = without_scaled(PETS)
+    AuthorSheet(made.active).block(2, 12, "W_C", "abcd", ("pos", "neg"), np.ones((4, 2)))
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (len(book.filling.frames), len(book.attention)) == (3, 1)
+    assert book.attention[0].endswith("W_C stands here, which the model does not use.")
+
+
 def test_logits_alone_have_a_softmax(tmp_path: Path) -> None:
     blocks = [(1, 1, "Logits", np.log([[1.0, 2, 5]])), (5, 1, "Softmax", (1, 3))]
     np.testing.assert_allclose(*filled_blocks(tmp_path, blocks), [[0.125, 0.25, 0.625]], rtol=1e-12)
@@ -3341,6 +3349,8 @@ def test_a_mask_of_zeros_and_ones_stays_as_it_is(
     hidden = np.where(own == 1, X[:3] @ X[:3].T / 3**0.5, -np.inf)
     wanted = np.exp(hidden) / np.exp(hidden).sum(1, keepdims=True)
     np.testing.assert_allclose(shown_in(book, out)["Softmax"], wanted, rtol=1e-12)
+    typed = attn_xl.attend(tmp_path / "own.xlsx")["Sheet"]["Softmax"]  # by its title
+    np.testing.assert_allclose(typed.values, wanted, rtol=1e-12)
     changed = openpyxl.load_workbook(out)
     assert changed.active["D20"].value == f"=D12+({refers}-1)*1000000000"
     changed.active["J2"] = title or None
