@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from attn_xl.errors import AttnXlError, InputError
-from attn_xl.models.steps import TARGET, W_P
-from attn_xl.settings import Model, Positions, Settings
+from attn_xl.models.steps import TARGET, W_G, W_P
+from attn_xl.settings import Activation, Model, Positions, Settings
 from attn_xl.tables.names import weight_name
 from attn_xl.tables.survey import Tables
 
@@ -117,6 +117,8 @@ def _changes(tables: Tables, settings: Settings) -> Iterator[Change]:
             many += [{**change, name: most} for change in many]
     if W_P.symbol in tables.weights and settings.positions is not Positions.learned:
         many += [{**change, "positions": Positions.learned} for change in many]
+    if any(name.endswith(W_G.symbol) for name in tables.weights) and not settings.activation.gated:
+        many += [{**change, "activation": Activation.swiglu} for change in many]
     # Of models that use the same weights, those come first that need no others.
     for model in (settings.model, Model.norm, Model.feed_forward, *Model):
         given = replace(settings, model=model).why_idle("attention") if settings.attention else ""

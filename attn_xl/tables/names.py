@@ -33,6 +33,11 @@ _OF_NORM = re.compile(
     r"(?:scale|shift|gain)?(?:(?:layer)?norm(?:alization)?)?([1-9]?)(?:scale|shift|gain)?"
     r"(?:(gamma|γ)|beta|β)(?:(?:of)?(?:the)?(?:layer)?norm)?([1-9]?)"
 )
+_OF_GATED = re.compile(
+    r"w(gate|up|down)(?:proj(?:ection)?)?|(gate|up|down)(?:proj(?:ection)?|weights?|matrix)+"
+)
+_GATED = {"gate": "W_G", "up": "W_1", "down": "W_2"}
+"""The weights of a network with a gate, as in LLaMA."""
 _OF_VOCABULARY = re.compile(
     r"vocab(?:ulary)?(?:embeddings?|vectors|weights|matrix)*|unembeddings?(?:weights|matrix)?"
     r"|embeddings?ofthevocabulary"
@@ -138,6 +143,8 @@ def _weight_label(text: str) -> str | None:
         return "Vocabulary"
     if BY_SPELLING.get(letters) == "Mask":
         return "Mask"
+    if of_gate := _OF_GATED.fullmatch(letters):
+        return _GATED[of_gate[1] or of_gate[2]]
     if norm := _OF_NORM.fullmatch(letters):
         number = norm[1] or norm[3]
         return ("gamma" if norm[2] else "beta") + (f"_{number}" if number else "")
@@ -182,7 +189,7 @@ ACROSS = "Scores", "Scaled", "Masked", "Softmax"
 NO_STEPS = ("a", "s", "ss", "weights", "weight")
 """Titles of tables that may be something else."""
 _APPLIED = re.compile(r"\b(?:relu|[gs]elu|silu|swish)\b", re.IGNORECASE)
-_TIMES = re.compile(r"(?<=\S)\s+(?:[x×·*@⋅∙]|dot|times)\s+(?=\S)|\s*[×·*@⋅∙]\s*", re.IGNORECASE)
+_TIMES = re.compile(r"(?<=\S)\s+(?:[x×·*@⋅∙⊙∘]|dot|times)\s+(?=\S)|\s*[×·*@⋅∙⊙∘]\s*", re.IGNORECASE)
 _TRANSPOSED = re.compile(
     r"\^\{?[⊤T]\}?|(?<=[A-Z])\.T\b|(?<=\b[KX])T(?=\b|[QX]\b)|(?<=\b[QX][KX])T\b"
     r"|(?<=\b[KXkx])\s+[Tt]ransposed?\b|(?<=\b[Kk]eys)\s+[Tt]ransposed?\b"
@@ -210,7 +217,10 @@ _NEW = (
     "new|updated|blended|combined|context(?:ual(?:ized)?|aware)?|enriched|refined|transformed|final|mixed"
     "|attended|output"
 )
+_BEFORE = rf"(?:(?:scaled?)?scores|scaled|s|\(?(?:{_PRODUCT}|scores?|s)\)?(?:{_ROOT})?)"
 _FORMULAS = (
+    (rf"{_BEFORE}(?:\+|with)(?:m|(?:the|causal|padding|lookahead)*mask)", "Masked"),
+    (rf"{_BEFORE}(?:\+|with)(?:b|(?:the|relative|position(?:al)?|alibi)*bias|alibi)", "Biased"),
     (rf"\(?{_PRODUCT}\)?{_ROOT}|\[\]{_ROOT}", "Scaled"),
     (
         r"(?:(?:scaled?|divided?|normalized)by(?:1/)?|[÷/])(?:√|sqrt|(?:the)?(?:square)?root|[\d.]+$)(?!.*softmax).*",
@@ -253,10 +263,7 @@ _FORMULAS = (
         "Sum",
     ),
     (r"(?:ln|(?:layer)?norm(?:alization)?)\(.*\)", "Norm"),
-    (
-        r"(?:scaled?scores|scores|scaled)?(?:\+|(?<=.)with)(?:the|causal|padding|lookahead)*mask",
-        "Masked",
-    ),
+    (r"\+(?:the|causal|padding|lookahead)*mask", "Masked"),
     (r"\+(?:the)?(?:position(?:al|s)?(?:encodings?|embeddings?)?|pe)", "Embedded"),
     (r"\+(?:the)?(?:x|inputs?|residual)", "Sum"),
     (r"(?:[a-z]|inputs?)\*?w1(?:\+b1)?", "Hidden"),
@@ -454,6 +461,8 @@ def _step(text: str) -> tuple[str, bool] | None:
         what, of = _step(after[1].strip()), after[2].casefold()
         if what and what[0] in ("Norm", "Sum"):
             return f"{what[0]}_{1 if 'attention' in of else 2}", False
+        if what and what[0] in ("Q", "K") and of.startswith(("rope", "rotat", "rotary")):
+            return f"Rotated{what[0]}", what[1]
         if what and what[0] in ("Softmax", "Output") and of.startswith("mask"):
             return what
         return (special[of], False) if of in special else _step(of)

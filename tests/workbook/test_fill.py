@@ -3059,6 +3059,58 @@ def test_p_and_o_beside_s_are_weights_and_output(tmp_path: Path) -> None:
         np.testing.assert_allclose(shown, wanted, rtol=1e-12)
 
 
+def test_a_layer_of_llama(tmp_path: Path) -> None:
+    """Its weights and its titles tell the gate, its function, the norms that stand first and the last;
+    `Up` and `Down` are steps beside such weights."""
+    rng = np.random.default_rng(4)
+    kinds = dict.fromkeys(("W_Q", "W_K", "W_V", "W_O"), (3, 3))
+    kinds |= {"W_gate": (3, 4), "up_proj": (3, 4), "W_down": (4, 3)}
+    w = {name: rng.integers(-3, 4, shape) / 4 for name, shape in kinds.items()}
+    blocks: list[Any] = [(2, 2, "X", X)]
+    blocks += [(2, 8 + 5 * n, name, values) for n, (name, values) in enumerate(w.items())]
+
+    def rms(x: np.ndarray) -> np.ndarray:
+        return x / np.sqrt((x**2).mean(1, keepdims=True) + 1e-5)
+
+    h = rms(X)
+    h = X + naive_attention(*(h @ w[name] for name in ("W_Q", "W_K", "W_V")))[1] @ w["W_O"]
+    gate, up = rms(h) @ w["W_gate"], rms(h) @ w["up_proj"]
+    gated = gate / (1 + np.exp(-gate)) * up
+    last = h + gated @ w["W_down"]
+    wanted = {"RMSNorm": rms(X), "Attention weights": naive_attention(*(rms(X) @ w[name] for name in
+              ("W_Q", "W_K", "W_V")))[0], "Residual": h, "RMS norm": rms(h), "Gate": gate,
+              "SiLU(gate)": gated / up, "Up": up, "SiLU(gate) \u2299 up": gated,
+              "Down": gated @ w["W_down"], "Add": last, "Final norm": rms(last)}  # fmt: skip
+    blocks += [(12 + 9 * n, 2, title, one.shape) for n, (title, one) in enumerate(wanted.items())]
+    for shown, values in zip(filled_blocks(tmp_path, blocks), wanted.values(), strict=True):
+        np.testing.assert_allclose(shown, values, rtol=1e-10)
+
+
+def test_queries_and_keys_turned_by_their_positions(tmp_path: Path) -> None:
+    x = X[:, :2]
+    blocks: list[Any] = [(2, 8 + 5 * n, f"W_{kind}", np.eye(2)) for n, kind in enumerate("QKV")]
+    titles = {"Rotated Q (RoPE)": 2, "Keys after RoPE": 2, "Scores": 5}
+    blocks += [(12 + 9 * n, 2, title, (5, width)) for n, (title, width) in enumerate(titles.items())]
+    q, k, scores = filled_blocks(tmp_path, [(2, 2, "X", x), *blocks])
+    pairs = enumerate((x @ [1, 1j]).tolist())  # a pair of dimensions as one complex number
+    turned = np.array([one * np.exp(1j * place) for place, one in pairs])
+    np.testing.assert_allclose(q @ [1, 1j], turned, rtol=1e-12)
+    np.testing.assert_allclose(k, q, rtol=1e-12)
+    np.testing.assert_allclose(scores, q @ k.T, rtol=1e-12)
+
+
+@pytest.mark.parametrize("title", ["Scaled scores + ALiBi", "Scores / \u221ad + bias"])
+def test_a_bias_of_positions(tmp_path: Path, title: str) -> None:
+    """Typed, it is added as a mask is; without it, that of ALiBi is."""
+    bias = -np.abs(np.subtract.outer(range(5), range(5))) / (256 if "ALiBi" in title else 2)
+    given = [] if "ALiBi" in title else [(2, 9, "Position bias", bias)]
+    blocks = [(2, 2, "X", X), *given, (12, 2, title, (5, 5)), (20, 2, "Softmax", (5, 5))]
+    shown, weights = filled_blocks(tmp_path, blocks)
+    np.testing.assert_allclose(shown, X @ X.T / np.sqrt(3) + bias, rtol=1e-12)
+    powers = np.exp(shown)
+    np.testing.assert_allclose(weights, powers / powers.sum(1, keepdims=True), rtol=1e-12)
+
+
 def test_a_class_called_pos_numbers_no_words(tmp_path: Path) -> None:
     """Titles tell that a classifier has the mean of the outputs."""
     made, rng = openpyxl.Workbook(), np.random.default_rng(4)

@@ -86,6 +86,7 @@ from .titles import (
     meets_one,
     nearest_sentence,
     norm_first,
+    of_gate,
     of_missing_heads,
     over_labels,
     plain_exponentials,
@@ -119,6 +120,7 @@ def assigned(
     called = {**called_in(drawn), **called}
     tags = [tag for sheet in drawn.sheets for tag in tags_of(sheet, file, called)]
     pages = {sheet.name: Page(sheet, called) for sheet in drawn.sheets}
+    called = {**of_gate(pages), **called}
     found = find_sentences(drawn, pages, titles_in(drawn, pages, tags, called), called, words_in)
     made, titles = Assigned(found.groups), found.titles
     titles += over_labels(pages, titles, made.groups, called)
@@ -286,10 +288,12 @@ def _asked(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str])
     """What is to be said of the blank frames whose text brings no matrix there, in words."""
     shown = {frame.step for group in made.groups for frame in group.frames}
     open_steps = [
-        (name, {node.shape, node.shape[::-1]})
+        (own, {node.shape, node.shape[::-1]})
         for graph in made.graphs
         for name, node in [*graph.items()][::-1]
-        if name not in shown and node.operation is not None and "." not in name
+        if "." not in (own := name.removeprefix(node.part.prefix))
+        and name not in shown
+        and node.operation is not None
     ]
     told_of: set[Title] = set()
     for place, title in _unnamed(made, pages, called):

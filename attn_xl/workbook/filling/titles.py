@@ -40,6 +40,7 @@ from attn_xl.tables.names import (
     ACROSS,
     of_table,
     sentence_of,
+    weight_label,
 )
 from attn_xl.tables.own_names import names_of, sheets_named
 from attn_xl.tables.survey import Tables
@@ -51,6 +52,8 @@ IMPLIES: dict[str, dict[str, Any]] = {
     steps.MASKED.symbol: {"causal": True},
     steps.POSITIONS.symbol: {"positions": "sinusoidal"},
     steps.EMBEDDED.symbol: {"positions": "sinusoidal"},
+    steps.ROTATED_QUERIES.symbol: {"positions": "rotary"},
+    steps.ROTATED_KEYS.symbol: {"positions": "rotary"},
     **{
         one.symbol: {"model": "similarity"}
         for one in (steps.COSINE, steps.COSINES, steps.MAGNITUDE, steps.ANGLE)
@@ -65,6 +68,8 @@ ACTIVATIONS = {
     "geglu": "geglu",
 }  # fmt: skip
 """The names of activation functions, and the setting for each."""
+GATED = {"silu": "swiglu", "gelu": "geglu"}
+"""The setting for a network with a gate, by the function of this."""
 OF_LAYER = re.compile(rf"({steps.SKIP.symbol}|{steps.NORM.symbol})(_1)?$")
 """Steps after an attention that need no network."""
 OF_NETWORK = steps.HIDDEN.symbol, steps.ACTIVATED.symbol, steps.FEED_FORWARD.symbol
@@ -127,6 +132,14 @@ def numbered(
     titles, weights = _under_heads(pages, titles, weights)
     titles, weights = _of_layers(titles, weights, pages)
     return _of_heads(titles, weights, inputs)
+
+
+def of_gate(pages: Mapping[str, Page]) -> dict[str, str]:
+    """What the results of a network with a gate are called beside its weights, `W_gate`, `W_up`, ..."""
+    gated = any(
+        weight_label(text) == steps.W_G.symbol for page in pages.values() for text in page.where
+    )
+    return {"up": steps.HIDDEN.symbol, "down": steps.FEED_FORWARD.symbol} if gated else {}
 
 
 def as_meant(titles: Sequence[Title], made: Assigned, pages: Mapping[str, Page]) -> list[Title]:
@@ -379,6 +392,7 @@ _OF_THE_END = re.compile(
     r"(?!.*(?:attention|head))(?:.*\bfinal\b|.*\b(?:encoder|layer|block)\b.*\boutput\b)"
 )
 """Titles of the last step of a layer, or of all."""
+_FINAL = re.compile(r"\b(?:final|last|ln[_ ]?f)\b")
 _IN_ONE_LAYER, _OF_ONE_LAYER = re.compile(r"(?:Enc|Dec)\d"), re.compile(r"\b(?:block|layer)\b|\+")
 """Its name; and the titles of what the last norm, which follows all layers, has no part in."""
 
@@ -395,6 +409,8 @@ def _at_the_end(titles: Sequence[Title], graph: Graph) -> list[Title]:
         own = [name for name in made if _IN_LAYERS.match(name) and name.startswith(path)]
         if base == steps.INPUT.symbol and "output" in told:
             title = replace(title, step=(own or made)[-1])
+        elif own and base == steps.NORM.symbol and not head and _FINAL.search(told):
+            title = replace(title, step=own[-1])
         elif own and output and title.place is None and (behind or _OF_THE_END.match(told)):
             within = [name for name in own if _IN_ONE_LAYER.match(name)]
             title = replace(title, step=(within if _OF_ONE_LAYER.search(told) else own)[-1])
@@ -554,10 +570,12 @@ OTHERWISE = {
     steps.ATTENTION.symbol: steps.OUTPUT.symbol,
     steps.NEW_STATE.symbol: steps.CANDIDATE.symbol,
     steps.CANDIDATE.symbol: steps.NEW_STATE.symbol,
+    steps.BIASED.symbol: steps.MASKED.symbol,
 }
 """What a title names in a model without the step: attention weights that no softmax makes, dot
 products for a cosine, attention weights for probabilities, the cosine of words for that of positions,
-the length of vectors for a norm, the result of a network for an output, a candidate for a new state."""
+the length of vectors for a norm, the result of a network for an output, a candidate for a new state,
+the sum with typed numbers for one with penalties."""
 ELSE = {"attention": steps.OUTPUT.symbol, "alignment": steps.SCORES.symbol}
 """What a title means where another one names the step that it names alone."""
 
@@ -586,7 +604,11 @@ def settings_implied(made: Assigned, titles: Sequence[Title]) -> dict[str, Any]:
     shown = {frame.step for group in made.groups for frame in group.frames}
     attends = not shown.isdisjoint((steps.SOFTMAX.symbol, steps.OUTPUT.symbol))
     missing = {PARTED.findall(one)[0][1] for one in made.missing} | _hides_later(titles, made.graphs)
-    implied: dict[str, Any] = {}
+    texts = "\n".join(title.text.casefold() for title in titles)
+    if "mask" not in texts:  # a bias of positions hides no words
+        missing.discard(steps.MASK.symbol)
+    given = any(steps.MASK.symbol in group.weights for group in made.groups)
+    implied: dict[str, Any] = {"positions": "alibi"} if "alibi" in texts and not given else {}
     for step in missing & IMPLIES.keys():
         if not attends or "model" not in IMPLIES[step]:
             implied |= IMPLIES[step]
@@ -635,11 +657,16 @@ def functions_named(titles: Iterable[Title], graphs: Sequence[Graph]) -> dict[st
     """The settings for the functions that titles name and the model has: `GELU`, `RMSNorm`, `Softmax
     (no scaling)`."""
     named = "\n".join(title.text.casefold() for title in titles)
-    activations = [one for name, one in ACTIVATIONS.items() if re.search(rf"\b{name}\b", named)]
+    gated = any(in_layers(graph, steps.GATED.symbol) for graph in graphs)
+    activations = {
+        GATED.get(one, one) if gated else one
+        for name, one in ACTIVATIONS.items()
+        if re.search(rf"\b{name}\b", named)
+    }
     told: dict[Step, dict[str, Any]] = {
         steps.NORM: {"norm_type": "rms"} if re.search(r"\brms[\s-]?norm", named) else {},
         steps.SCALED: {"scale": False} if re.search(r"\b(?:without|no) scaling\b", named) else {},
-        steps.ACTIVATED: {"activation": activations[0]} if len(activations) == 1 else {},
+        steps.ACTIVATED: {"activation": activations.pop()} if len(activations) == 1 else {},
     }
     has = {one for one in told if any(in_layers(graph, one.symbol) for graph in graphs)}
     return {name: value for one in has for name, value in told[one].items() if value != "relu"}
@@ -685,7 +712,8 @@ PARTED = re.compile(r"^((?:(?:Enc|Dec)\d+\.)?(?:(?:Self|Cross)\.)?)(.*?)((?:_\d+
 
 def in_layers(graph: Graph, step: str) -> list[str]:
     """The matrices that a step is called without its layer or, if there is none, without its number: of
-    `Norm`, `Enc1.Norm_1` and `Enc1.Norm_2`; of `Norm.Mean`, `Enc1.Norm_1.Mean` and so on."""
+    `Norm`, `Enc1.Norm_1`, `Enc1.Norm_2` and a last `Enc.Norm`; of `Norm.Mean`, `Enc1.Norm_1.Mean` and
+    so on."""
     prefixes = {name: "" if "." in step else node.part.prefix for name, node in graph.items()}
     names = {name: f".{name.removeprefix(prefix)}" for name, prefix in prefixes.items()}
     alone = "." not in step  # the part of a helper has no layer
@@ -693,7 +721,7 @@ def in_layers(graph: Graph, step: str) -> list[str]:
     def means(own: str) -> bool:
         return own == f".{step}" if alone else own.endswith(f".{step}")
 
-    found = [name for name, own in names.items() if means(own)]
+    found = [name for name, own in names.items() if means(own) and step != steps.NORM.symbol]
     return found or [name for name, own in names.items() if means(re.sub(r"_\d+(?=\.|$)", "", own))]
 
 
