@@ -437,7 +437,7 @@ class Settings:
     causal: bool = _choice(False, "Hide later words from each word.", models=ATTENTION, cell="Causal")
     padding: str | None = _choice(
         None,
-        "The padding word, which no word attends to. <PAD> and <PADDING> are always recognized.",
+        "The padding word, which no word attends to. <PAD> and [PAD] are always recognized.",
         str,
         models=ATTENTION,
     )

@@ -146,7 +146,7 @@ def _of(one: Attended) -> str:
     return f" in {one.part.prefix[:-1]}" if one.part.prefix else ""
 
 
-PADDING = ("<PAD>", "<PADDING>")
+PADDING = ("<PAD>", "[PAD]", "<PADDING>")
 SCALE_NOTE = "on: the scores are divided by √d_k, which keeps the softmax soft."
 WINDOW_NOTE = "the number of words that a word looks at: itself and those next to it."
 ONE_SEES = "1 where a word may look, 0 where it may not. Change a number and watch."

@@ -38,6 +38,11 @@ _OF_GATED = re.compile(
 )
 _GATED = {"gate": "W_G", "up": "W_1", "down": "W_2"}
 """The weights of a network with a gate, as in LLaMA."""
+_OF_MASK = re.compile(
+    r"(?:attention|causal|casual|look|ahead|pad(?:ding)?|sliding|window|local|band|triangular|lower|upper|future"
+    r"|subsequent|visibility|encoder|decoder|self|combined|binary|additive|prefix|key|sparse|token)*mask"
+    r"(?:matrix|m)?"
+)
 _OF_VOCABULARY = re.compile(
     r"vocab(?:ulary)?(?:embeddings?|vectors|weights|matrix)*|unembeddings?(?:weights|matrix)?"
     r"|embeddings?ofthevocabulary"
@@ -141,7 +146,7 @@ def _weight_label(text: str) -> str | None:
     letters = re.sub(r"[\s_^{}()\[\]\\:=.,-]+", "", plain)
     if _OF_VOCABULARY.fullmatch(letters):
         return "Vocabulary"
-    if BY_SPELLING.get(letters) == "Mask":
+    if BY_SPELLING.get(letters) == "Mask" or _OF_MASK.fullmatch(letters):
         return "Mask"
     if of_gate := _OF_GATED.fullmatch(letters):
         return _GATED[of_gate[1] or of_gate[2]]
@@ -490,6 +495,8 @@ def _step(text: str) -> tuple[str, bool] | None:
             and "q" not in compact[:-3]
         ):
             return found, True
+        if _OF_MASK.fullmatch(compact):
+            return "Mask", False
         if names_input(form):
             return "Input", False
         for pattern, step in _FORMULAS:

@@ -2145,7 +2145,7 @@ def test_columns_labelled_as_dimensions_say_that_words_are_in_rows(tmp_path: Pat
 TITLES = {
     "K": "K cache | Key projections | K transpose | Keys transposed | Transpose of K",
     "W_Q_2": "Wquery, head 2",
-    "Mask": "Look-ahead mask | Masking matrix",
+    "Mask": "Look-ahead mask | Masking matrix | Sliding-window mask | Casual mask | Key padding mask",
     "W_1": "Feed-forward weights W1 | First layer weights W1",
     "b_1": "Bias b1",
     "Cosine": "cos(θ) | Cos similarity",
@@ -3057,6 +3057,19 @@ def test_p_and_o_beside_s_are_weights_and_output(tmp_path: Path) -> None:
     *_, p, o = filled_blocks(tmp_path, [(1, 30, "X", X), *blocks])
     for shown, wanted in zip((p, o), naive_attention(X, X, X), strict=True):
         np.testing.assert_allclose(shown, wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize("title", ["Attention weights", "Causal attention weights"])
+def test_no_word_looks_at_padding(tmp_path: Path, title: str) -> None:
+    """Also where a title tells that later words are hidden, too."""
+    made, words = openpyxl.Workbook(), ("the", "cat", "[PAD]")
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Input", words, DIMS, X[:3])
+    sheet.block(10, 2, title, words, words)
+    (shown,) = shown_in(*filled(saved(made, tmp_path / "own.xlsx"))).values()
+    powers = np.exp(X[:3] @ X[:3].T / np.sqrt(3)) * [1, 1, 0]
+    powers = np.tril(powers) if "Causal" in title else powers
+    np.testing.assert_allclose(shown, powers / powers.sum(1, keepdims=True), rtol=1e-12)
 
 
 def test_a_layer_of_llama(tmp_path: Path) -> None:

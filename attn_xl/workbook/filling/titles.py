@@ -612,6 +612,9 @@ def settings_implied(made: Assigned, titles: Sequence[Title]) -> dict[str, Any]:
     for step in missing & IMPLIES.keys():
         if not attends or "model" not in IMPLIES[step]:
             implied |= IMPLIES[step]
+    later = {title.step.partition("_")[0] for title in titles if _LATER.search(title.text)}
+    if not given and later & {steps.MASK.symbol, steps.MASKED.symbol, *_MAY_HIDE}:
+        implied["causal"] = True  # also beside a padding word, which has a mask
     return implied | _heads_named(titles, made.groups)
 
 
@@ -628,6 +631,8 @@ def _heads_named(titles: Iterable[Title], groups: Sequence[Group]) -> dict[str, 
 _HIDDEN = re.compile(
     r"(?<!without )(?<!no )\b(?:causal|masked|mask(?:ing)?)\b(?!.*padding)", re.IGNORECASE
 )
+_LATER = re.compile(r"(?<!without )(?<!no )\b(?:causal|casual|look-?\s?ahead)\b", re.IGNORECASE)
+_MAY_HIDE = steps.SOFTMAX.symbol, steps.OUTPUT.symbol
 
 
 def _hides_later(titles: Iterable[Title], graphs: Sequence[Graph]) -> set[str]:
@@ -635,8 +640,11 @@ def _hides_later(titles: Iterable[Title], graphs: Sequence[Graph]) -> set[str]:
     `Masked attention weights` does, and the model has no mask."""
     masked = steps.MASKED.symbol
     told = {t.step.partition("_")[0] for t in titles if _HIDDEN.search(t.text)}
-    tells = not told.isdisjoint((steps.SOFTMAX.symbol, steps.OUTPUT.symbol))
-    return {masked} if tells and not any(in_layers(graph, masked) for graph in graphs) else set()
+    return (
+        {masked}
+        if told & {*_MAY_HIDE} and not any(in_layers(graph, masked) for graph in graphs)
+        else set()
+    )
 
 
 def left_out(titles: Iterable[Title], graphs: Sequence[Graph]) -> dict[str, Any]:
