@@ -196,6 +196,38 @@ def test_a_mask_that_was_filled_in_grows(
     assert (book.filling.count, book.attention) == (2 * 49, [])
 
 
+@pytest.mark.parametrize(
+    "mask",
+    [
+        lambda away: 1.0 * (away <= 0),
+        lambda away: np.where(abs(away) < 2, 0, -1e9),
+        lambda away: -abs(away) / 2,
+        lambda away: away % 2 / 4,  # no rule tells how it goes on
+    ],
+)
+@pytest.mark.parametrize("words", [2, 6])
+def test_a_typed_mask_goes_on_by_the_distance_of_words(mask: Any, words: int, tmp_path: Path) -> None:
+    made, old = openpyxl.Workbook(), WORDS[:4]
+    sheet = AuthorSheet(made.active)
+    away, longer = (-np.subtract.outer(range(n), range(n)) for n in (4, words))
+    sheet.block(2, 2, "Input", old, DIMS, numbers(old))
+    sheet.block(10, 2, "Attention mask", old, old, mask(away))
+    sheet.block(18, 2, "Softmax", old, old)
+    tables = Tables(Path("new.xlsx"), {"s": sentence(WORDS[4 : 4 + words], 3)}, {})
+    if mask(away)[0, 1] == 0.25:
+        with pytest.raises(InputError, match=f"the mask is 4 x 4, but the scores are {words} x"):
+            fill_file(saved(made, tmp_path / "own.xlsx"), {}, tables=tables)
+        return
+    book = fill_file(saved(made, tmp_path / "own.xlsx"), {}, tables=tables)
+    (tmp_path / "out.xlsx").write_bytes(book.content)
+    verify(tmp_path / "out.xlsx")
+    (group,) = {id(group): group for group, _, _ in book.filling.frames}.values()
+    frame, shown = group.weights["Mask"]
+    np.testing.assert_array_equal(shown.values, mask(longer))
+    _, values = values_in(read_drawn(tmp_path / "out.xlsx").sheets[0], frame.place, False)
+    np.testing.assert_array_equal(values, mask(longer))
+
+
 def test_formulas_of_frames_that_nothing_names_get_the_values_of_the_new_input(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     AuthorSheet(made.active).block(2, 2, "Input", PETS, DIMS, numbers(PETS))

@@ -162,6 +162,8 @@ def fill_file(
     by_weights: dict[str, Any] = {}
 
     def compute(tables: Tables, implied: Mapping[str, Any]) -> Graph:
+        if implied.get("model", model := by_weights.get("model")) != model:
+            by_weights.clear()  # titles tell another model
         told = {**heads_of(tables.weights), **by_weights, **implied, **on_sheet}
         settings = Settings.resolve(dict(options), told, where)
         try:
@@ -170,7 +172,8 @@ def fill_file(
             told_model = options.get("model") or names_model(on_sheet)
             without = [{**error.change, "feed_forward": False}] * ("model" in error.change)
             for change in (error.change, *without):
-                if error.change and not told_model:
+                other = change.keys() & implied.keys() & {"model"}
+                if error.change and not told_model and not other:
                     with suppress(InputError, CallError):  # the weights tell the model
                         made = attend(tables, replace(settings, **change))
                         by_weights.update(change)

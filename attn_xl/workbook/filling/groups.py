@@ -196,6 +196,7 @@ def _imply(made: Assigned, drawn: DrawnBook, titles: Sequence[Title], compute: C
             made.implied = layer
     elif steps.NORM.symbol in made.missing and not attends and "model" not in made.implied:
         made.implied["model"] = "norm"  # of the input, if no title names what is between
+        made.graphs = [_computed(drawn, group, compute, made.implied) for group in made.groups]
     made.implied |= left_out(titles, made.graphs)
     if made.implied.get("model") != "similarity":
         made.implied |= functions_named(titles, made.graphs)

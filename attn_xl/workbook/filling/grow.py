@@ -11,7 +11,10 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from attn_xl.errors import InputError
+from attn_xl.graph.extent import HIDES
 from attn_xl.labelled import Labelled
 from attn_xl.models import steps
 from attn_xl.spreadsheets.addresses import Place, address, quoted
@@ -31,7 +34,7 @@ from attn_xl.tables.frames import (
     titles_of,
 )
 from attn_xl.tables.headings import OF_HEADS
-from attn_xl.tables.labels import Table
+from attn_xl.tables.labels import Table, words_seen
 from attn_xl.tables.names import weight_label
 from attn_xl.tables.own_names import DIMENSIONS, WORDS, called_in, names_of, sheets_named, tags_of
 from attn_xl.tables.roles import WordsIn
@@ -155,8 +158,10 @@ def grown(
         theirs = {
             step: replace(own, rows=table.columns) if own.rows == group.table.columns else own
             for step, (_, own) in group.weights.items()
-            if fit
+            if fit or step == steps.MASK.symbol
         }
+        if steps.MASK.symbol in theirs:
+            theirs[steps.MASK.symbol] = _for_words(theirs[steps.MASK.symbol], table.rows)
         given = Tables(tables.path, {name: table}, {**theirs, **tables.weights})
         implied = {**old.implied, **plain_exponentials(group)}
         heads = heads_of({step: table for step, (_, table) in group.weights.items()})
@@ -220,6 +225,31 @@ def grown(
                 own = cells.setdefault(row, FilledRow())
                 own.update(enumerate(map(Filled, map(float, line)), frame.place.column))
     return result
+
+
+def _for_words(mask: Table, words: Sequence[str]) -> Table:
+    """A mask for other words, if it depends on the distance of two words alone: one that hides later
+    words or those outside a window, or a bias that falls steadily. Any other stays as it is."""
+    last = len(mask.rows) - 1
+    by_distance = {j - i: value for (i, j), value in np.ndenumerate(mask.values)}
+    same = all(value == by_distance[j - i] for (i, j), value in np.ndenumerate(mask.values))
+    if not same or mask.shape[0] != mask.shape[1]:
+        return mask
+    fall = {0: 0.0}
+    for side in (-1, 1):
+        own = [by_distance[side * n] for n in range(last + 1)]
+        hides = words_seen(mask.values) is not None or own[-1] <= HIDES
+        if not hides and not np.allclose(np.diff(own), np.diff(own[:2])):
+            return mask
+        fall[side] = 0.0 if hides or last == 0 else own[-1] - own[-2]
+    values = [
+        [
+            by_distance[max(-last, min(last, away))] + fall[np.sign(away)] * max(abs(away) - last, 0)
+            for away in range(-row, len(words) - row)
+        ]
+        for row in range(len(words))
+    ]
+    return replace(mask, values=np.array(values), rows=tuple(words), columns=tuple(words))
 
 
 def _with_weights_of_heads(
