@@ -2822,15 +2822,21 @@ def test_a_mask_that_is_begun_is_completed(tmp_path: Path) -> None:
     assert book.filling.cells["Sheet"][15][5].value == -1e9
 
 
-def test_a_mask_of_texts_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("seen", "hidden", "why"),
+    [
+        (0, "-inf", "the text '-inf': type -1E9 in its place."),
+        (True, False, "TRUE or FALSE: type 1 or 0 in its place."),
+    ],
+)
+def test_a_mask_without_numbers_is_named(seen: Any, hidden: Any, why: str, tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     sheet = AuthorSheet(made.active)
     sheet.sentence(2, 2, PETS[:2], X[:2])
-    sheet.block(2, 12, "Causal mask", PETS[:2], PETS[:2], np.zeros((2, 2)))
-    made.active["N4"] = "-inf"
+    sheet.block(2, 12, "Causal mask", PETS[:2], PETS[:2], lambda i, j: hidden if j > i else seen)
     book, _ = filled(saved(made, tmp_path / "own.xlsx"))
     (left,) = book.attention
-    assert left.endswith("no formula can add the text '-inf': type -1E9 in its place.")
+    assert left.endswith(f"no formula can add {why}")
 
 
 @thorough

@@ -627,6 +627,8 @@ def _assign(
             hides = next(filter(_MINUS_INFINITY.fullmatch, page.where), "")
             if title.step == steps.MASK.symbol and hides:
                 why = f"but no formula can add the text {hides!r}: type -1E9 in its place"
+            elif title.step == steps.MASK.symbol and {"true", "false"} <= page.where.keys():
+                why = "but no formula can add TRUE or FALSE: type 1 or 0 in its place"
             made.lacking[title.step] = f"{title.where}: {title.text!r} names {title.step}, {why}."
             made.left.append(made.lacking[title.step])
 
