@@ -34,7 +34,7 @@ from .names import (
     undecorated,
     weight_label,
 )
-from .regions import numbers_words
+from .regions import numbered_lines, numbers_words
 from .roles import BY_DEFAULT, MEMORIES, WordsIn, to_turn, words_of
 
 ARROWS = frozenset("↓→↑←⇒⇓|—-–/=+×·*")
@@ -155,8 +155,17 @@ class Page:
 
     @cached_property
     def _headed(self) -> set[tuple[int, int]]:
-        """The numbers below the headings of columns that number the words."""
-        found, values = set[tuple[int, int]](), self.sheet.values
+        """The numbers below the headings of columns that number the words, and those of steps."""
+        values = self.sheet.values
+        single = {
+            (row, column): value
+            for (row, column), value in values.items()
+            if is_number(value)
+            and isinstance(values.get((row, column + 1)), str)
+            and not any(is_number(values.get(one)) for one in
+                        ((row, column - 1), (row - 1, column), (row + 1, column)))
+        }  # fmt: skip
+        found = numbered_lines(single)
         for (row, column), text in values.items():
             if not isinstance(text, str) or not is_number(values.get((row + 1, column))):
                 continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -100,6 +100,21 @@ def numbers_words(headings: Sequence[Any], values: Iterable[Any]) -> bool:
     return follow if name in _COUNT_HEADINGS else len({*found}) == len(found)
 
 
+def numbered_lines(single: Mapping[tuple[int, int], Any]) -> set[tuple[int, int]]:
+    """The cells that number the steps of a sheet, 1, 2, 3 below each other, among the single numbers
+    left of a text."""
+    columns: dict[int, list[tuple[int, int]]] = {}
+    for row, column in sorted(single):
+        columns.setdefault(column, []).append((row, column))
+    counted = (cells for cells in columns.values() if len(cells) > 2)
+    return {
+        cell
+        for cells in counted
+        if [single[one] for one in cells] == [*range(1, len(cells) + 1)]
+        for cell in cells
+    }
+
+
 _SIGNS = re.compile(r"[-=+/*×·:|–—−÷^⋅∗…. ]{1,4}")
 _SHAPE = re.compile(r"(?:torch\.Size)?[(\[]*\d+(?:\s*[,x×]\s*\d*)*[)\]]*")
 """The shape of a tensor, which may be beside its title."""
@@ -190,6 +205,13 @@ class _Sheet:
             for column in range(left, right):
                 if self._numbers_words(top, bottom, column) and self._is_text(top, bottom, column - 1):
                     self.cells[top : bottom + 1, column] = TEXT  # between the words and their numbers
+        single = {
+            (top, left): grid[top][left]
+            for top, left, bottom, right in self.boxes
+            if (top, left) == (bottom, right) and self.kind(top, left + 1) == TEXT
+        }
+        for cell in numbered_lines(single):
+            self.cells[cell] = TEXT
         if not np.array_equal(cells, self.cells):
             self.boxes = merged(boxes(self.cells >= NUMBER_TEXT))
         self.counts = self._counts()

@@ -3147,6 +3147,21 @@ def test_a_class_called_pos_numbers_no_words(tmp_path: Path) -> None:
     assert attn_xl.read_tables(tmp_path / "own.xlsx").weights["W_C"].values.tolist() == w_c.tolist()
 
 
+def test_numbers_beside_titles_count_the_steps(tmp_path: Path) -> None:
+    """Also for `convert`; the frames stand right of the titles."""
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    for n, title in enumerate(("Input", *STEPS)):
+        columns = DIMS if title in ("Input", "Output") else PETS
+        sheet.block(9 * n + 2, 4, "", PETS, columns, None if n else X)
+        for column, value in enumerate((n + 1, title), 1):
+            made.active.cell(9 * n + 4, column, value)
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (len(book.filling.frames), book.attention) == (4, [])
+    tables = attn_xl.read_tables(tmp_path / "own.xlsx")
+    assert [one.shape for one in tables.sentences.values()] == [X.shape]
+
+
 def test_a_list_of_steps_right_of_the_input_is_no_part_of_it(tmp_path: Path) -> None:
     """Also once it is filled in, for `convert` too."""
     made = openpyxl.Workbook()
