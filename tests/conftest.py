@@ -29,6 +29,8 @@ alike, thorough = pytest.mark.alike, pytest.mark.thorough
 needs_libreoffice = pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
 PART, THOROUGH, LEAST = 40, 3, 15
 """Of similar cases one in so many runs without --thorough, and with it, then at least so many."""
+THOROUGHLY = False
+"""Whether this is a run with --thorough."""
 SKIPPED = "attn-xl/skipped"
 """Where pytest keeps which tests the last run skipped."""
 CANCELLED = 1e-4
@@ -255,6 +257,8 @@ def part(pytestconfig: pytest.Config) -> Part:
 def pytest_configure(config: pytest.Config) -> None:
     from hypothesis import HealthCheck, settings
 
+    global THOROUGHLY
+    THOROUGHLY = bool(config.getoption("--thorough"))
     config.addinivalue_line("markers", "alike: of its cases a part is run; more with --thorough")
     config.addinivalue_line("markers", "thorough: run with --thorough only")
     settings.register_profile(

@@ -261,7 +261,7 @@ class Page:
     @cached_property
     def blocks(self) -> list[Box]:
         """The rectangles that neighbouring numbers fill, without the steps that a list shows right of
-        typed ones, each below its name."""
+        typed ones, each below its name, or that are computed below them, beside their name."""
         return [part for block in rectangles(self.numbers) for part in self._parted(block)]
 
     def _parted(self, block: Box) -> list[Box]:
@@ -273,6 +273,13 @@ class Page:
         named = first > column and any(_step_at(self.sheet, (row - 1, c)) for c in right)
         if named and formulas >= {*product(down, right)}:
             return [(row, column, rows, first - column), (row, first, rows, len(right))]
+        across = range(column, column + columns)
+        top = next((r for r in down if not formulas.isdisjoint((r, c) for c in across)), row)
+        beside = (column - 2, column - 1, column + columns, column + columns + 1)
+        below = range(top, row + rows)
+        named = top > row and any(_step_at(self.sheet, (top, c)) for c in beside)
+        if named and formulas >= {*product(below, across)}:
+            return [(row, column, top - row, columns), (top, column, len(below), columns)]
         return [block]
 
     def read_by(self, cell: tuple[int, int]) -> list[Place]:

@@ -188,9 +188,11 @@ def _projected(
     named = {replace(t, step=stand_for[t.step]): t for t in titles if t.step in stand_for}
     given: dict[str, list[tuple[Title, Frame, Table]]] = {step: [] for step in stand_for.values()}
     for sheet in drawn.sheets:
-        own = [title for title in named if title.sheet == sheet.name]
+        rest = [title for title in titles if title.step not in stand_for]
+        own = [title for title in (*named, *rest) if title.sheet == sheet.name]
         there = tables_given(sheet, pages[sheet.name], own, str(drawn.path))
-        for title, (frame, table) in sorted(there.items(), key=lambda one: (one[0].row, one[0].column)):
+        found = {title: one for title, one in there.items() if title in named}
+        for title, (frame, table) in sorted(found.items(), key=lambda one: (one[0].row, one[0].column)):
             if sheet.formulas.keys().isdisjoint(frame.place.cells()):
                 given[frame.step].append((named[title], frame, table))
     if len(given) == 2 and not given["W_V"] and not any(one.step == A for one in named.values()):
