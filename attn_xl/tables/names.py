@@ -64,7 +64,8 @@ _SAYS_WEIGHTS = re.compile(
 )
 """What stands beside the name of weights: `W_Q: learned`, `Matrix W_Q`, `Query projection W_Q`."""
 _KINDS = (
-    r"(?:(?:the|our|original|initial|static|pretrained|input|word|token|sentence|embedded|encoded) )*"
+    r"(?:(?:the|our|original|initial|starting|static|pretrained|input|word|token|sentence|embedded"
+    r"|encoded) )*"
 )
 _INPUT = re.compile(
     rf"x|e|(?:the )?inputs?|{_KINDS}(?:embeddings?(?: matrix| table| vectors)?|encodings|features"
@@ -184,7 +185,7 @@ SPELLINGS: dict[str, str] = _TITLES["attention"]
 _STEPS = {**SPELLINGS, **_TITLES["layers"]}
 """The same, and those of a layer, of a recurrent network and of similarity."""
 BY_SPELLING = {
-    unicodedata.normalize("NFKC", re.sub(r"\(s\)$", several, spelling).replace(" ", "")).lower(): step
+    unicodedata.normalize("NFKC", re.sub(r"\s", "", re.sub(r"\(s\)$", several, spelling))).lower(): step
     for step, spellings in _STEPS.items()
     for spelling in map(str.strip, spellings.split(";"))
     for several in ("", "s")
@@ -271,8 +272,12 @@ _FORMULAS = (
     (r"\+(?:the|causal|padding|lookahead)*mask", "Masked"),
     (r"\+(?:the)?(?:position(?:al|s)?(?:encodings?|embeddings?)?|pe)", "Embedded"),
     (r"\+(?:the)?(?:x|inputs?|residual)", "Sum"),
-    (r"(?:[a-z]|inputs?)\*?w1(?:\+b1)?", "Hidden"),
-    (r"(?:h|a|hidden|relu)\*?w2(?:\+b2)?|outputs?of(?:the)?(?:ffn|mlp|feedforward\w*)", "FeedForward"),
+    *((rf"(?:x|e|inputs?|embeddings?)\*?w\^?{kind.lower()}", kind) for kind in "QKV"),
+    (r"(?:[a-z]|inputs?)\*?w1(?:\+b1)?|w1\*?(?:[a-z]|inputs?)(?:\+b1)?", "Hidden"),
+    (
+        r"(?:[a-z]|hidden|relu)\*?w2(?:\+b2)?|outputs?of(?:the)?(?:ffn|mlp|feedforward\w*)",
+        "FeedForward",
+    ),
     (r"max\(0,.*\)", "Activated"),
     (r"\[?(?:z|o|heads?|outputs?)_?1[|,;⊕‖]+(?:z|o|heads?|outputs?)_?2.*", "Concat"),
     (r"(?:relu|gelu)\(.*\)\*?w2(?:\+b2)?", "FeedForward"),
@@ -357,7 +362,9 @@ _AFTER = re.compile(
 )
 _OF_WORD = re.compile(r"(.+?)\s+(?:of|for)\s+(?:the\s+)?(?:(?:word|token)\s+)?[\"“‘'«]?[\w-]+[\"”’'»]?")
 """What a title says besides: `Scores (raw)`, `Softmax by row`, `Queries Q`, `Weights after softmax`."""
-_SCALED = re.compile(r"scaled\s+(.+)|\(?(.+?)\)?\s*/\s*(?:sqrt|√)\s*[\w()]*", re.IGNORECASE)
+_SCALED = re.compile(
+    r"scaled\s+(.+)|\(?(.+?)\)?\s*[/÷]\s*(?:(?:sqrt|√)\s*[\w()]*|\d[\d.]*)", re.IGNORECASE
+)
 
 
 def undecorated(text: str) -> str:

@@ -2154,7 +2154,7 @@ TITLES = {
     "b_1": "Bias b1",
     "Cosine": "cos(θ) | Cos similarity",
     "Magnitude": "Euclidean length",
-    "Q": "q of the new token | Queries (Q = X·Wq) | Query vectors | Queries Q",
+    "Q": "XW_Q | X W^Q | q of the new token | Queries (Q = X·Wq) | Query vectors | Queries Q",
     "Scores": "Score with “cat” | Affinity matrix | Scores K^T Q | Step 2: Scores (Q·Kᵀ) "
     "| Self-attention scores | (2) Scores | Q @ K.T | QKT | Q.K^T "
     "| Cross-attention scores | Q times K | attn scores "
@@ -2162,31 +2162,34 @@ TITLES = {
     "| Step two: compute the scores | Part B: Scores | 2.1 Scores | Unnormalized scores "
     "| unnormalized attention weights ω | Dot product of q and k gives the scores | MatMul 1 "
     "| Step 1 - MatMul: Q Kᵀ | MatMul(Q, K^T) | Multiply Q by K transposed "
-    "| Gram matrix X Xᵀ | Word similarities | Unscaled scores",
+    "| Gram matrix X Xᵀ | Word similarities | Unscaled scores | Pre-softmax scores | QKt",
     "Scores_1": "Q1K1^T | Q_1 · K_1ᵀ | Attention head 1: scores | Scores for head 1",
     "Masked": "+ mask | Scores + M | Add the mask | Scores after masking | Masked scaled scores "
     "| Scores with mask | Apply causal mask",
-    "FeedForward": "FFN layer 2 | h W2 + b2 | Output of feed-forward network "
+    "FeedForward": "FFN layer 2 | h W2 + b2 | FC 2 | Output of feed-forward network "
     "| Second layer | Feed forward output | FFN OUTPUT | ReLU(X W1 + b1) W2 + b2",
     "Activated": "max(0, xW1 + b1) | Feed forward hidden layer (ReLU) | Hidden = ReLU(X W1) "
     "| ReLU(X·W_1)",
-    "Hidden": "X W1 + b1 | First layer | Feed-forward layer 1 | Z·W1 + b1",
+    "Hidden": "X W1 + b1 | W1·x + b1 | Dense 1 | First layer | Feed-forward layer 1 | Z·W1 + b1",
     "Linear": "Linear layer",
+    "Logits": "Output logits | Scores over the vocabulary",
     "Positions": "P (positional encoding) | Positional encoding PE(pos, 2i) = sin(pos/10000^(2i/d)) "
     "| Sine/cosine positional encoding",
     "Attention": "Attention output projection | Linear projection of the heads",
     "Update": "Update gate z_t",
     "Candidate": "Candidate cell state c\u0303_t",
-    "Probabilities": "Next-word probabilities",
+    "Probabilities": "Next-word probabilities | Probabilities over the vocabulary",
     "Scaled": "÷ √dk | Divide by sqrt(3) | Scores / √3 | Scaled dot products | b) Scaled | QKT ÷ √dₖ "
     "| Scale by 1/√d | Scores after scaling | Scaled Scores S' | Scores = QK^T/√d_k "
-    "| Attention scores (QKᵀ/√d) | Normalized by √d | Divide by the square root of dk | Scaled logits",
+    "| Attention scores (QKᵀ/√d) | Normalized by √d | Divide by the square root of dk | Scaled logits "
+    "| Scores ÷ 1.414 | S_scaled",
     "Scaled_1": "S1 = Q1K1ᵀ/√2",
     "Scores_2": "attention scores ω^(2)",
     "Softmax": "Normalized weights (softmax) | III. Softmax | After softmax | Row-wise softmax | α_ij "
     "| Softmax: each row sums to 1 | Alignment weights | Normalised scores | exp(s)/sum(exp(s)) "
     "| ÷ sum | ÷ ∑ | Weights α | e^x / row sum | Weights after the causal mask "
-    "| Masked attention weights | Attn. weights | Softmax along each row | Attention coefficients α_ij",
+    "| Masked attention weights | Attn. weights | Softmax along each row | Attention coefficients α_ij "
+    "| Importance weights | Weight matrix A",
     "Softmax_2": "Head 2: Softmax | softmax(Q2 K2^T/√dk)",
     "Norm": "LN(x) | Norm(x + z) | After layer norm | Add & LayerNorm",
     "Pooled": "Mean pooling | Average of the outputs",
