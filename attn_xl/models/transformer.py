@@ -72,7 +72,7 @@ class Architecture:
         norm_epsilon: where to add epsilon: "inside" the root, to the variance, or "outside".
         worked: whether a norm is shown step by step.
         activation: the function of the hidden layer, or of its gate if it has one.
-        projects: whether attentions have weights; in an encoder without any, Q = K = V = their input.
+        projects: whether attentions have weights; without any, Q = K = V = the input of self-attention.
         epsilon: the scalar that keeps a norm from dividing by 0.
         attending: how scores become weights.
         crossing: the same for attention to the encoder's output, which has no positions in its scores;
@@ -285,17 +285,22 @@ def attention(
     )
 
 
+def _self_attention(x: Matrix, a: Architecture, how: Attending | None, part: Part) -> Matrix:
+    """Multi-head attention of x (n, d) to itself; without any weights, Q = K = V = x."""
+    if a.heads > 1 or a.projects:
+        return attention(x, x, a, how, part)
+    how = (how or Attending()).between(x.rows, x.rows, part)
+    q, k = how.prepared(x, part), how.prepared(x, part)
+    return scaled_dot_product_attention(a.live.of_words(q), k, x, attending=how, part=part)
+
+
 def encoder_layer(x: Matrix, a: Architecture, part: Part) -> Matrix:
     """(n, d) to (n, d): self-attention, then feed-forward. Source: Vaswani et al. (2017), 3.1."""
 
     def attend(y: Matrix) -> Matrix:
         if a.given is not None:
             return a.given(y, y.rows, a.attending, part, steps.ATTENTION)
-        if a.heads == 1 and not a.projects:
-            how = (a.attending or Attending()).between(y.rows, y.rows, part)
-            q, k = how.prepared(y, part), how.prepared(y, part)
-            return scaled_dot_product_attention(a.live.of_words(q), k, y, attending=how, part=part)
-        return attention(y, y, a, a.attending, part)
+        return _self_attention(y, a, a.attending, part)
 
     x = _sublayer(x, attend, a, part, 1)
     return _sublayer(x, lambda y: network(y, a, part), a, part, 2) if a.feed_forward else x
@@ -307,7 +312,7 @@ def decoder_layer(x: Matrix, memory: Matrix | None, a: Architecture, part: Part)
 
     def attend(y: Matrix) -> Matrix:
         here = part if memory is None else part.within(steps.SELF)
-        return attention(y, y, a, a.causal, here)
+        return _self_attention(y, a, a.causal, here)
 
     def cross(y: Matrix) -> Matrix:
         assert memory is not None

@@ -3191,6 +3191,21 @@ def test_class_weights_that_do_not_fit_are_left_out_and_said(tmp_path: Path) -> 
     assert book.attention[0].endswith("W_C stands here, which the model does not use.")
 
 
+@pytest.mark.parametrize("title", ["Masked attention weights", "Attention weights"])
+def test_next_words_after_attention_without_weights(title: str, tmp_path: Path) -> None:
+    """The mask is told where no title does."""
+    shapes = {title: (5, 5), "Context vectors": (5, 3), "Logits": (5, 4), "Probabilities": (5, 4)}
+    blocks: list[Any] = [(2, 2, "Input", X), (2, 10, "Vocabulary", Y[:4])]
+    blocks += [(12 + 9 * n, 2, name, shape) for n, (name, shape) in enumerate(shapes.items())]
+    weights, output, logits, _ = filled_blocks(tmp_path, blocks)
+    powers = np.tril(np.exp(X @ X.T / np.sqrt(3)))
+    np.testing.assert_allclose(weights, powers / powers.sum(1, keepdims=True), rtol=1e-12)
+    np.testing.assert_allclose(output, weights @ X, rtol=1e-12)
+    np.testing.assert_allclose(logits, output @ Y[:4].T, rtol=1e-12)
+    says = fill_file(tmp_path / "own.xlsx", {}).report()[0].endswith("the next words are predicted.")
+    assert says == ("Masked" not in title)
+
+
 @pytest.mark.parametrize("left", [False, True])
 def test_logits_alone_have_a_softmax(left: bool, tmp_path: Path) -> None:
     names = "Logits", "exp", "Softmax"

@@ -91,7 +91,7 @@ class FilledBook:
                     f"{quoted(sheet)}!{listed(open_, 3)}: computed when a spreadsheet program opens "
                     "the file, from cells that were blank."
                 )
-        notes += _unscaled(self.filling)
+        notes += [*_unscaled(self.filling), *_predicting(self.filling)]
         return notes + [
             "  ".join([*(text.ljust(width) for text, width in zip(row, widths)), row[3]])
             for row in rows
@@ -112,6 +112,16 @@ def _unscaled(filling: Filling) -> Iterator[str]:
             )
 
 
+def _predicting(filling: Filling) -> Iterator[str]:
+    """The attention weights that hide later words, because the next ones are predicted, though no title
+    says so."""
+    predicts = any(steps.LOGITS.symbol in one.graph for one in filling.sentences)
+    for _, frame, count in filling.frames:
+        softmax = re.search(rf"\b{steps.SOFTMAX.symbol}(_\d+)?$", frame.step)
+        if count and predicts and softmax and not re.search(r"mask|causal", frame.by, re.IGNORECASE):
+            yield f"{frame.where}: its formulas hide later words, because the next words are predicted."
+
+
 def _spoken(frame: Frame) -> str:
     return f"{frame.step}, words in columns" if frame.turned else frame.step
 
@@ -121,6 +131,10 @@ def _done(frame: Frame, count: int) -> str:
     if not count:
         return "kept"
     return f"{count} filled" if count == size else f"{count} of {size} filled"
+
+
+OF_VOCABULARY = {steps.VOCABULARY.symbol, steps.W_U.symbol, steps.BIASES[steps.W_U].symbol}
+"""Weights that alone tell no language model: words may be looked up there."""
 
 
 def fill_file(
@@ -172,8 +186,8 @@ def fill_file(
             told_model = options.get("model") or names_model(on_sheet)
             without = [{**error.change, "feed_forward": False}] * ("model" in error.change)
             for change in (error.change, *without):
-                other = change.keys() & implied.keys() & {"model"}
-                if error.change and not told_model and not other:
+                told_else = "model" in implied or OF_VOCABULARY.issuperset(tables.weights)
+                if change and not told_model and not ("model" in change and told_else):
                     with suppress(InputError, CallError):  # the weights tell the model
                         made = attend(tables, replace(settings, **change))
                         by_weights.update(change)

@@ -184,6 +184,8 @@ def _imply(made: Assigned, drawn: DrawnBook, titles: Sequence[Title], compute: C
     """Note the settings that the titles imply; those of a layer, if its attention has titles or weights
     too."""
     made.implied |= settings_implied(made, titles)
+    if made.implied.get("model") == "decoder-only":
+        made.graphs = [_computed(drawn, group, compute, made.implied) for group in made.groups]
     named = {title.step for title in titles} | {*made.groups[0].weights}
     attends = any(one.partition("_")[0] in OF_ATTENTION for one in named)
     network = {steps.SOFTMAX.symbol, steps.SCORES.symbol} & made.missing and any(

@@ -607,8 +607,12 @@ def settings_implied(made: Assigned, titles: Sequence[Title]) -> dict[str, Any]:
     texts = "\n".join(title.text.casefold() for title in titles)
     if "mask" not in texts:  # a bias of positions hides no words
         missing.discard(steps.MASK.symbol)
-    given = any(steps.MASK.symbol in group.weights for group in made.groups)
+    weights = {step for group in made.groups for step in group.weights}
+    given = steps.MASK.symbol in weights
     implied: dict[str, Any] = {"positions": "alibi"} if "alibi" in texts and not given else {}
+    last = {steps.VOCABULARY.symbol, steps.W_U.symbol}
+    if missing & {steps.LOGITS.symbol, steps.PROBABILITIES.symbol} and weights & last:
+        implied |= {"model": "decoder-only", "feed_forward": False}
     for step in missing & IMPLIES.keys():
         if not attends or "model" not in IMPLIES[step]:
             implied |= IMPLIES[step]
