@@ -268,6 +268,7 @@ _FORMULAS = (
         r"(?:x|inputs?|embeddings?)\+(?:z|outputs?|multihead|sublayer\(x\)|(?:self|multihead)?attention(?:outputs?)?)",
         "Sum",
     ),
+    (r"(?:[xhyz]|sum|inputs?|subtract|minus)(?:the|its|row|−)*(?:mean|μ)", "Norm.Centred"),
     (r"(?:ln|(?:layer)?norm(?:alization)?)\(.*\)", "Norm"),
     (r"\+(?:the|causal|padding|lookahead)*mask", "Masked"),
     (r"\+(?:the)?(?:position(?:al|s)?(?:encodings?|embeddings?)?|pe)", "Embedded"),
@@ -430,7 +431,8 @@ def step_named(text: str) -> tuple[str, bool] | None:
         part = part.strip().rstrip(":'′’`´ ")
         sides = [_step(side.strip()) for side in _MINUS.split(part, maxsplit=1)]
         if len({side[0] for side in sides if side}) > 1:  # `Output - Input`
-            return None
+            found = _step(part)
+            return found if found and found[0] == "Norm.Centred" else None
         if (weights := weight_label(part)) and weights != "Mask":
             return weights, False
         joined = _JOINED.match(part)  # Concat(head_1, head_2) is of all

@@ -2197,6 +2197,8 @@ TITLES = {
     "Norm_2": "Second layer norm | Add & Norm (2) | LayerNorm after the feed-forward",
     "Norm.Mean": "Mean μ",
     "Norm.Variance": "σ² | Variance (σ²)",
+    "Norm.Deviation": "Std dev | Standard deviation",
+    "Norm.Centred": "x - mean | x − μ | Subtract the mean | Centered",
     "Softmax.Maximum": "Max per row | Max score",
     "Softmax.Exponentials": "e^S | e^(x - max) | e^□ | exponentiate | Numerators "
     "| exp of scaled scores",
@@ -3204,6 +3206,15 @@ def test_next_words_after_attention_without_weights(title: str, tmp_path: Path) 
     np.testing.assert_allclose(logits, output @ Y[:4].T, rtol=1e-12)
     says = fill_file(tmp_path / "own.xlsx", {}).report()[0].endswith("the next words are predicted.")
     assert says == ("Masked" not in title)
+
+
+def test_a_norm_step_by_step(tmp_path: Path) -> None:
+    titles = {"Mean": 1, "Variance": 1, "Standard deviation": 1, "x - mean": 3, "LayerNorm(x)": 3}
+    blocks = [(12 + 9 * n, 2, title, (5, wide)) for n, (title, wide) in enumerate(titles.items())]
+    _, variance, spread, centred, normed = filled_blocks(tmp_path, [(2, 2, "Input", X), *blocks])
+    np.testing.assert_allclose(spread[:, 0], X.std(1), rtol=1e-12)
+    np.testing.assert_allclose(centred, X - X.mean(1, keepdims=True), atol=1e-15)
+    np.testing.assert_allclose(normed, centred / np.sqrt(variance + 1e-5), rtol=1e-12)
 
 
 @pytest.mark.parametrize("left", [False, True])

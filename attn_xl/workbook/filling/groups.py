@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from attn_xl.errors import AttnXlError, InputError
-from attn_xl.graph.functions import row_sum
+from attn_xl.graph.functions import row_sum, sqrt
 from attn_xl.graph.graph import Graph
 from attn_xl.graph.operations.products import Product
 from attn_xl.models import steps
@@ -64,6 +64,7 @@ from attn_xl.text import clean
 
 from .sentences import find_sentences
 from .titles import (
+    DEVIATION,
     HEAD,
     IMPLIES,
     JOINED,
@@ -381,16 +382,23 @@ def _computed(drawn: DrawnBook, group: Group, compute: Compute, implied: Mapping
     return _with_weighted_values(graph) if looks_alone else graph
 
 
+VARIANCE = f".{steps.VARIANCE.symbol}"
 _OF_FIRST_HEAD = re.compile(r"((?:.*\.)?)([QKV])_1")
 
 
 def as_shown(graph: Graph) -> Graph:
     """The matrices, and what authors show besides: the sums (n, 1) of the rows of attention weights
-    (n, m), as a check; the queries, keys and values of all heads side by side."""
+    (n, m), as a check; standard deviations (n, 1); the queries, keys and values of all heads side by
+    side."""
     shown = [
         row_sum(node).named(name + TOTAL, "the sum of each row")
         for name, node in graph.items()
         if node.role == "attention"
+    ]
+    shown += [
+        sqrt(node).named(name.removesuffix(VARIANCE) + DEVIATION, "the root of the variance")
+        for name, node in graph.items()
+        if name.endswith(VARIANCE)
     ]
     for own in filter(None, map(_OF_FIRST_HEAD.fullmatch, graph)):
         first, name, weights = graph[own[0]], own[1] + own[2], graph.get(f"{own[1]}W_{own[2]}")

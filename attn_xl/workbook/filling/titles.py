@@ -52,6 +52,7 @@ IMPLIES: dict[str, dict[str, Any]] = {
     steps.MASKED.symbol: {"causal": True},
     steps.POSITIONS.symbol: {"positions": "sinusoidal"},
     steps.EMBEDDED.symbol: {"positions": "sinusoidal"},
+    f"{steps.NORM.symbol}.{steps.CENTRED.symbol}": {"worked": True},
     steps.ROTATED_QUERIES.symbol: {"positions": "rotary"},
     steps.ROTATED_KEYS.symbol: {"positions": "rotary"},
     **{
@@ -239,8 +240,9 @@ def plain_exponentials(group: Group) -> dict[str, Any]:
     return {"max": False} if plain else {}
 
 
-TOTAL = ".Total"
-"""What the name of the sum of a row of attention weights adds to theirs."""
+TOTAL, DEVIATION = ".Total", ".Deviation"
+"""What the name of the sum of a row of attention weights adds to theirs, and that of the root of a
+variance to its norm."""
 
 
 def nearest_sentence(made: Assigned, title: Title) -> int:
@@ -401,8 +403,8 @@ def _at_the_end(titles: Sequence[Title], graph: Graph) -> list[Title]:
     """Titles in reading order; an output behind the network of a layer is its last step, as is a `Final
     output`, and an `Encoder output` to fill in."""
     found, behind = [], False
-    made = [name for name, node in graph.items()
-            if not (node.helper or node.operation is None or name.endswith(TOTAL))]  # fmt: skip
+    computed = (name for name, node in graph.items() if not (node.helper or node.operation is None))
+    made = [name for name in computed if not name.endswith((TOTAL, DEVIATION))]
     for title in titles:
         path, base, head = PARTED.findall(title.step)[0]
         told, output = title.text.casefold(), base == steps.OUTPUT.symbol and not head
