@@ -3208,6 +3208,30 @@ def test_next_words_after_attention_without_weights(title: str, tmp_path: Path) 
     assert says == ("Masked" not in title)
 
 
+@pytest.mark.parametrize("across", [False, True])
+def test_two_words_are_compared_in_single_cells(across: bool, tmp_path: Path) -> None:
+    """Beside their titles; a word that is all zeros has no direction."""
+    made, vectors = openpyxl.Workbook(), X[:2]
+    AuthorSheet(made.active, across=across).block(2, 2, "Vectors", ("king", "queen"), DIMS, vectors)
+    (dot,), lengths = vectors[:1] @ vectors[1], np.sqrt((vectors**2).sum(1))
+    cosine = dot / lengths.prod()
+    titles = {"king · queen": dot, "|king|": lengths[0], "Length of queen:": lengths[1],
+              "cos θ": cosine, "Angle": np.degrees(np.arccos(cosine))}  # fmt: skip
+    for row, title in enumerate(titles, 12):
+        made.active.cell(row, 2, title)
+        made.active.cell(row, 3).border = EDGE
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert book.attention == []
+    shown = [cell.value for (cell,) in openpyxl.load_workbook(out, data_only=True).active["C12:C16"]]
+    np.testing.assert_allclose(shown, [*titles.values()], rtol=1e-12)
+    with pytest.raises(InputError, match=r"C12 compares the words of Sheet!C4:.* cannot replace"):
+        fill_file(out, {}, tables=attn_xl.read_tables({"few": X[:2]}))
+    for cell in ("C4", "C5", "C6") if across else ("C4", "D4", "E4"):
+        made.active[cell] = 0
+    with pytest.raises(InputError, match="the length of the embedding of 'king' is 0"):
+        fill_file(saved(made, tmp_path / "zero.xlsx"), {})
+
+
 def test_a_norm_step_by_step(tmp_path: Path) -> None:
     titles = {"Mean": 1, "Variance": 1, "Standard deviation": 1, "x - mean": 3, "LayerNorm(x)": 3}
     blocks = [(12 + 9 * n, 2, title, (5, wide)) for n, (title, wide) in enumerate(titles.items())]

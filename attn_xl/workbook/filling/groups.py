@@ -95,6 +95,7 @@ from .titles import (
     titles_in,
     words_on,
 )
+from .two_words import titles_of_two_words, with_two_words
 
 MOST_ASKED = 12
 """Words of a sentence, each with a list of steps of its own."""
@@ -125,6 +126,9 @@ def assigned(
     found = find_sentences(drawn, pages, titles_in(drawn, pages, tags, called), called, words_in)
     made, titles = Assigned(found.groups), found.titles
     titles += over_labels(pages, titles, made.groups, called)
+    single = {(one.sheet, one.row, one.column): one for one in titles_of_two_words(pages, made.groups)}
+    titles = [one for one in titles if (one.sheet, one.row, one.column) not in single]
+    titles += single.values()
     for tag in tags:
         if tag.step in (WORDS, DIMENSIONS) or tag.step.startswith(FORMULA):
             made.labels.append((tag, nearest_sentence(made, tag)))
@@ -406,7 +410,7 @@ def as_shown(graph: Graph) -> Graph:
             continue
         if first.shape[1] < weights.shape[1]:
             shown.append((first.parents[0] @ weights).named(name, first.note))
-    return Graph(*graph.values(), *shown)
+    return with_two_words(Graph(*graph.values(), *shown))
 
 
 def _with_single_words(

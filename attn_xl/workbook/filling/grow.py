@@ -46,6 +46,7 @@ from attn_xl.workbook.xlsx.splice import Filled, FilledCells, FilledRow, StoredV
 
 from .groups import as_shown, assigned
 from .titles import Assigned, Compute, plain_exponentials
+from .two_words import OF_TWO_WORDS
 
 _COUNTED = re.compile(r"(.*?)(\d+)")
 BLANK = Filled(None)
@@ -141,6 +142,11 @@ def grown(
                     f"{drawn.path}: {group.input.where} {has} {seen[0].where}, which other words "
                     "cannot replace. Type them into the sheet, then fill it."
                 )
+        for frame in (one for one in group.frames if one.step in OF_TWO_WORDS):
+            raise InputError(
+                f"{drawn.path}: {frame.where} compares the words of {group.input.where}, which other "
+                "words cannot replace. Type them into the sheet, then fill it."
+            )
     while len(old.groups) < len(sentences):
         room = len(old.groups)
         drawn = read_drawn(drawn.path, _with_one_more(drawn, old, names))
