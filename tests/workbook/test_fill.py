@@ -3232,6 +3232,20 @@ def test_two_words_are_compared_in_single_cells(across: bool, tmp_path: Path) ->
         fill_file(saved(made, tmp_path / "zero.xlsx"), {})
 
 
+@pytest.mark.parametrize("scaled", [False, True])
+def test_alignment_scores_are_not_scaled(scaled: bool, tmp_path: Path) -> None:
+    """As in Luong's attention, unless a title says so."""
+    blocks = [
+        (2, 2, "Input", X),
+        (12, 2, "Alignment scores", (5, 5)),
+        (20, 2, "Attention weights", (5, 5)),
+    ]
+    blocks += [(28, 2, "Scaled scores", (5, 5))] * scaled
+    scores, weights, *_ = filled_blocks(tmp_path, blocks)
+    powers = np.exp(scores / np.sqrt(3) ** scaled)
+    np.testing.assert_allclose(weights, powers / powers.sum(1, keepdims=True), rtol=1e-12)
+
+
 def test_a_norm_step_by_step(tmp_path: Path) -> None:
     titles = {"Mean": 1, "Variance": 1, "Standard deviation": 1, "x - mean": 3, "LayerNorm(x)": 3}
     blocks = [(12 + 9 * n, 2, title, (5, wide)) for n, (title, wide) in enumerate(titles.items())]

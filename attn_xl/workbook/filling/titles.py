@@ -679,11 +679,17 @@ def functions_named(titles: Iterable[Title], graphs: Sequence[Graph]) -> dict[st
     }
     told: dict[Step, dict[str, Any]] = {
         steps.NORM: {"norm_type": "rms"} if re.search(r"\brms[\s-]?norm", named) else {},
-        steps.SCALED: {"scale": False} if re.search(r"\b(?:without|no) scaling\b", named) else {},
+        steps.SCALED: {"scale": False} if _UNSCALED.search(named) else {},
         steps.ACTIVATED: {"activation": activations.pop()} if len(activations) == 1 else {},
     }
     has = {one for one in told if any(in_layers(graph, one.symbol) for graph in graphs)}
     return {name: value for one in has for name, value in told[one].items() if value != "relu"}
+
+
+_UNSCALED = re.compile(
+    r"\b(?:without|no) scaling\b|^(?!.*(?:√|sqrt|scal)).*\balignment scores?\b", re.DOTALL
+)
+"""What tells scores that are not divided by √d_k: Luong's alignment scores are not."""
 
 
 def norm_first(group: Group, graph: Graph) -> dict[str, Any]:
