@@ -2189,7 +2189,7 @@ TITLES = {
     "| Softmax: each row sums to 1 | Alignment weights | Normalised scores | exp(s)/sum(exp(s)) "
     "| ÷ sum | ÷ ∑ | Weights α | e^x / row sum | Weights after the causal mask "
     "| Masked attention weights | Attn. weights | Softmax along each row | Attention coefficients α_ij "
-    "| Importance weights | Weight matrix A",
+    "| Importance weights | Weight matrix A | SOFTMAX: EACH ROW SUMS TO 1",
     "Softmax_2": "Head 2: Softmax | softmax(Q2 K2^T/√dk)",
     "Norm": "LN(x) | Norm(x + z) | After layer norm | Add & LayerNorm",
     "Pooled": "Mean pooling | Average of the outputs",
@@ -3230,6 +3230,19 @@ def test_two_words_are_compared_in_single_cells(across: bool, tmp_path: Path) ->
         made.active[cell] = 0
     with pytest.raises(InputError, match="the length of the embedding of 'king' is 0"):
         fill_file(saved(made, tmp_path / "zero.xlsx"), {})
+
+
+@pytest.mark.parametrize("columns", [PETS, DIMS])
+def test_a_blank_frame_of_the_words_without_a_title_is_said(columns: Any, tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Input", PETS, DIMS, X)
+    sheet.block(10, 2, "Scores", PETS, PETS)
+    sheet.block(18, 2, "", PETS, columns)
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    step, end = ("Softmax", "G24") if columns is PETS else ("Output", "E24")
+    said = f"Sheet!C20:{end}: is blank, and no title names its step, such as {step}."
+    assert (len(book.filling.frames), book.attention) == (1, [said])
 
 
 @pytest.mark.parametrize("scaled", [False, True])
