@@ -1511,6 +1511,7 @@ def without_content(xml: bytes, cells: set[str]) -> bytes:
         ("softmax", ["Softmax"], {}),  # as wide as the input
         ("cnn", ["Convolved", "MaxPool", "Output"], {"titles": {"Output": "ReLU"}}),
         ("rnn", ["Hidden"], {"across": True, "labels": False}),  # W_h tells the direction
+        ("gru", ["Hidden", "Update"], {}),
         ("similarity", ["Dot", "Magnitude"], {"labels": False}),  # the title is not the column's label
         ("cnn", ["Convolved", "MaxPool"], {"across": True, "titles": {"MaxPool": "Max pooling"}}),
         ("positions", ["Embedded", "Positions"], {"across": True}),
@@ -1523,16 +1524,18 @@ def test_frames_of_models_without_attention(
 ) -> None:
     made = openpyxl.Workbook()
     sheet = AuthorSheet(made.active, **looks)
-    given = {"random_weights": 1} if model in ("cnn", "rnn") else {}
+    given = {"random_weights": 1} if model in ("cnn", "rnn", "gru") else {}
     (graph,) = attn_xl.attend(X, words=PETS, dims="d1 d2 d3", model=model, **given).values()
     weights = [name for name, one in graph.items() if one.role == "weight" and given]
     for n, name in enumerate(("Input", *weights, *frames)):
         values = None if name in frames else graph[name].values
         title = sheet.titles.get(name, name)
         sheet.block(2 + 9 * n, 2, title, graph[name].rows, graph[name].columns, values)
-    options = {} if model in ("cnn", "norm", "rnn", "similarity") else {"model": model}  # others ask
+        told = "cnn", "norm", "rnn", "gru", "similarity"
+    options = {} if model in told else {"model": model}  # others ask
     book, out = filled(saved(made, tmp_path / "own.xlsx"), options=options)
     assert not book.attention
+    assert any("as in PyTorch" in line for line in book.report()) == (model == "gru")
     assert sorted(frame.step for _, frame, _ in book.filling.frames) == frames
     for _, frame, _ in book.filling.frames:
         _, values = values_in(read_drawn(out).sheets[0], frame.place, frame.turned)

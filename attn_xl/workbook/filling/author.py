@@ -91,7 +91,7 @@ class FilledBook:
                     f"{quoted(sheet)}!{listed(open_, 3)}: computed when a spreadsheet program opens "
                     "the file, from cells that were blank."
                 )
-        notes += [*_unscaled(self.filling), *_predicting(self.filling)]
+        notes += [*_unscaled(self.filling), *_conventions(self.filling)]
         return notes + [
             "  ".join([*(text.ljust(width) for text, width in zip(row, widths)), row[3]])
             for row in rows
@@ -112,14 +112,19 @@ def _unscaled(filling: Filling) -> Iterator[str]:
             )
 
 
-def _predicting(filling: Filling) -> Iterator[str]:
-    """The attention weights that hide later words, because the next ones are predicted, though no title
-    says so."""
-    predicts = any(steps.LOGITS.symbol in one.graph for one in filling.sentences)
+def _conventions(filling: Filling) -> Iterator[str]:
+    """What formulas do where books differ, and no title tells: attention weights hide later words,
+    because the next ones are predicted; a GRU keeps z of its state."""
+    has = {step for one in filling.sentences for step in one.graph}
     for _, frame, count in filling.frames:
-        softmax = re.search(rf"\b{steps.SOFTMAX.symbol}(_\d+)?$", frame.step)
-        if count and predicts and softmax and not re.search(r"mask|causal", frame.by, re.IGNORECASE):
+        step = frame.step.rpartition(".")[2].partition("_")[0]
+        softmax = step == steps.SOFTMAX.symbol and not re.search(
+            r"mask|causal", frame.by, re.IGNORECASE
+        )
+        if count and softmax and steps.LOGITS.symbol in has:
             yield f"{frame.where}: its formulas hide later words, because the next words are predicted."
+        if count and step == steps.HIDDEN_STATE.symbol and steps.UPDATE.symbol in has:
+            yield f"{frame.where}: h = (1 - z) · new + z · h before, as in PyTorch."
 
 
 def _spoken(frame: Frame) -> str:
