@@ -368,12 +368,19 @@ _SCALED = re.compile(
 )
 
 
+_TEMPERED = re.compile(
+    r"(?<=\w)[\s,;(]+(?:with\s+|at\s+)?(?:(?i:temp(?:erature)?)|T|τ)\s*[=:]?\s*\d+(?:\.\d+)?\)?$"
+)
+"""What tells the temperature of a softmax: `Softmax (T = 2)`."""
+
+
 def undecorated(text: str) -> str:
-    """A title without bullets, arrows, quotation marks, the number of its step and its size."""
+    """A title without bullets, arrows, quotation marks, the number of its step, its size and its
+    temperature."""
     text = _DECORATED.sub("", text.strip())
     if quoted := _QUOTED.fullmatch(text):
         text = quoted[1]
-    return _DECORATED.sub("", _COUNT.sub("", _SIZE.sub("", text)).strip())
+    return _DECORATED.sub("", _COUNT.sub("", _TEMPERED.sub("", _SIZE.sub("", text))).strip())
 
 
 def _marked(text: str) -> str:

@@ -2226,6 +2226,7 @@ TITLES = {
     "| Embedded sentence x | Encoded values | Given: X | Word encodings",
     "Sum": "X + Z | Input + self-attention output | Residual connection values | E + ΔE "
     "| E' = E + ΔE | Output = x + z | X + MultiHead | Add residual",
+    "Sum_1": "Residual stream after attention",
     "Sum_2": "2nd residual",
     "Embedded": "+ PE | Embeddings + Positional Encoding | Embeddings with positions | X + P "
     "| Input = Token + Position | Input embedding + position embedding | Token + position "
@@ -3246,6 +3247,34 @@ def test_a_blank_frame_of_the_words_without_a_title_is_said(columns: Any, tmp_pa
     step, end = ("Softmax", "G24") if columns is PETS else ("Output", "E24")
     said = f"Sheet!C20:{end}: is blank, and no title names its step, such as {step}."
     assert (len(book.filling.frames), book.attention) == (1, [said])
+
+
+@pytest.mark.parametrize("titles", [["Softmax, temperature 2"], ["Softmax (T=2)", "Softmax (T=0.5)"]])
+def test_a_title_tells_the_temperature(titles: list[str], tmp_path: Path) -> None:
+    """One run has one; a title of another is said."""
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Scores", PETS, PETS, X @ X.T)
+    for n, title in enumerate(titles, 1):
+        sheet.block(2 + 8 * n, 2, title, PETS, PETS)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    powers = np.exp(X @ X.T / 2)
+    (shown,) = shown_in(book, out).values()
+    np.testing.assert_allclose(shown, powers / powers.sum(1, keepdims=True), rtol=1e-12)
+    assert ["T=0.5" in line for line in book.attention] == [True] * (len(titles) - 1)
+
+
+def test_the_vector_of_the_first_word_is_classified(tmp_path: Path) -> None:
+    made, w_c = openpyxl.Workbook(), np.array([[0, -0.5], [1, 0.5], [2, 1]])
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Input", PETS, DIMS, X)
+    sheet.block(2, 9, "W_C", DIMS, ("pos", "neg"), w_c)
+    sheet.block(12, 2, "[CLS] vector", ["s"], DIMS)
+    sheet.block(18, 2, "Class probabilities", ["p"], ("pos", "neg"))
+    first, shown = shown_in(*filled(saved(made, tmp_path / "own.xlsx"))).values()
+    np.testing.assert_allclose(first, naive_attention(X, X, X)[1][:1], rtol=1e-12)
+    powers = np.exp(first @ w_c)
+    np.testing.assert_allclose(shown, powers / powers.sum(), rtol=1e-12)
 
 
 @pytest.mark.parametrize("scaled", [False, True])

@@ -89,6 +89,7 @@ from .titles import (
     norm_first,
     of_gate,
     of_missing_heads,
+    of_other_temperatures,
     over_labels,
     plain_exponentials,
     settings_implied,
@@ -134,6 +135,8 @@ def assigned(
             made.labels.append((tag, nearest_sentence(made, tag)))
     labels = {tag for tag, _ in made.labels}
     titles = [title for title in titles if title not in labels]
+    others = of_other_temperatures(titles)
+    titles = [title for title in titles if title not in others]
     made.graphs = [_computed(drawn, group, compute, {}) for group in made.groups]
     try:
         _assign(made, pages, titles)
@@ -161,6 +164,7 @@ def assigned(
         if all(frame.step.endswith(OF_ROWS) for frame in group.frames if frame not in group.known):
             group.frames = [*group.known]
     _by_rhythm(made, pages)
+    made.left += others.values()
     made.left += [*_asked(made, pages, called), *_beyond(made, pages, called)]
     made.unread = [*_unread(made, pages, found.looked_in)]
     _check_gaps(file, made, pages)

@@ -613,7 +613,7 @@ def settings_implied(made: Assigned, titles: Sequence[Title]) -> dict[str, Any]:
     given = steps.MASK.symbol in weights
     implied: dict[str, Any] = {"positions": "alibi"} if "alibi" in texts and not given else {}
     last = {steps.VOCABULARY.symbol, steps.W_U.symbol}
-    if missing & {steps.LOGITS.symbol, steps.PROBABILITIES.symbol} and weights & last:
+    if attends and missing & {steps.LOGITS.symbol, steps.PROBABILITIES.symbol} and weights & last:
         implied |= {"model": "decoder-only", "feed_forward": False}
     for step in missing & IMPLIES.keys():
         if not attends or "model" not in IMPLIES[step]:
@@ -680,6 +680,8 @@ def functions_named(titles: Iterable[Title], graphs: Sequence[Graph]) -> dict[st
     told: dict[Step, dict[str, Any]] = {
         steps.NORM: {"norm_type": "rms"} if re.search(r"\brms[\s-]?norm", named) else {},
         steps.SCALED: {"scale": False} if _UNSCALED.search(named) else {},
+        steps.SOFTMAX: _temperature(titles),
+        steps.POOLED: {"pooling": "first"} if _FIRST_WORD.search(named) else {},
         steps.ACTIVATED: {"activation": activations.pop()} if len(activations) == 1 else {},
     }
     has = {one for one in told if any(in_layers(graph, one.symbol) for graph in graphs)}
@@ -690,6 +692,36 @@ _UNSCALED = re.compile(
     r"\b(?:without|no) scaling\b|^(?!.*(?:√|sqrt|scal)).*\balignment scores?\b", re.DOTALL
 )
 """What tells scores that are not divided by √d_k: Luong's alignment scores are not."""
+
+
+_FIRST_WORD = re.compile(r"\bcls\b|\bfirst word\b")
+_TEMPERATURE = re.compile(r"(?:\bt|\btemp(?:erature)?|τ)\s*[=:]?\s*(\d+(?:\.\d+)?)\b", re.IGNORECASE)
+
+
+def temperature_in(title: Title) -> float:
+    """The number by which scores are also divided, as the title of their softmax tells; 0 for none."""
+    found = _TEMPERATURE.search(title.text) if title.step.startswith(steps.SOFTMAX.symbol) else None
+    return float(found[1]) if found else 0.0
+
+
+def of_other_temperatures(titles: Iterable[Title]) -> dict[Title, str]:
+    """The titles of softmaxes that differ from the others in their temperature, with what is said of
+    them: one run has one temperature."""
+    named = {one: temperature_in(one) for one in titles if one.step.startswith(steps.SOFTMAX.symbol)}
+    told = [*filter(None, named.values())]
+    own = 1.0 if 1.0 in told or 0.0 in named.values() else next(iter(told), 0.0)
+    return {
+        one: f"{one.where}: {one.text!r} has another temperature than {own:g}. Clear the titles of "
+        "the others to fill it."
+        for one, t in named.items()
+        if len({*told}) > 1 and t not in (0.0, own)
+    }
+
+
+def _temperature(titles: Iterable[Title]) -> dict[str, Any]:
+    """The setting for the only temperature that titles name; {} if they name none, or several."""
+    named = {temperature_in(title) for title in titles} - {0.0}
+    return {"temperature": named.pop()} if len(named) == 1 else {}
 
 
 def norm_first(group: Group, graph: Graph) -> dict[str, Any]:
