@@ -369,7 +369,7 @@ _SCALED = re.compile(
 
 
 _TEMPERED = re.compile(
-    r"(?<=\w)[\s,;(]+(?:with\s+|at\s+)?(?:(?i:temp(?:erature)?)|T|τ)\s*[=:]?\s*\d+(?:\.\d+)?\)?$"
+    r"(?<=\w)[\s,;(]+(?:with\s+|at\s+)?(?:(?i:temp(?:erature)?)\s*[=:]?|[Tτ]\s*[=:])\s*\d+(?:\.\d+)?\)?$"
 )
 """What tells the temperature of a softmax: `Softmax (T = 2)`."""
 

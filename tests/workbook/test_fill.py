@@ -3249,8 +3249,15 @@ def test_a_blank_frame_of_the_words_without_a_title_is_said(columns: Any, tmp_pa
     assert (len(book.filling.frames), book.attention) == (1, [said])
 
 
-@pytest.mark.parametrize("titles", [["Softmax, temperature 2"], ["Softmax (T=2)", "Softmax (T=0.5)"]])
-def test_a_title_tells_the_temperature(titles: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("titles", "told"),
+    [
+        (["Softmax, temperature 2"], 2),
+        (["Softmax (T=2)", "Softmax (T=0.5)"], 2),
+        (["Softmax at t = 3"], 1),  # a time
+    ],
+)
+def test_a_title_tells_the_temperature(titles: list[str], told: float, tmp_path: Path) -> None:
     """One run has one; a title of another is said."""
     made = openpyxl.Workbook()
     sheet = AuthorSheet(made.active)
@@ -3258,7 +3265,7 @@ def test_a_title_tells_the_temperature(titles: list[str], tmp_path: Path) -> Non
     for n, title in enumerate(titles, 1):
         sheet.block(2 + 8 * n, 2, title, PETS, PETS)
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
-    powers = np.exp(X @ X.T / 2)
+    powers = np.exp(X @ X.T / told)
     (shown,) = shown_in(book, out).values()
     np.testing.assert_allclose(shown, powers / powers.sum(1, keepdims=True), rtol=1e-12)
     assert ["T=0.5" in line for line in book.attention] == [True] * (len(titles) - 1)

@@ -695,7 +695,9 @@ _UNSCALED = re.compile(
 
 
 _FIRST_WORD = re.compile(r"\bcls\b|\bfirst word\b")
-_TEMPERATURE = re.compile(r"(?:\bt|\btemp(?:erature)?|τ)\s*[=:]?\s*(\d+(?:\.\d+)?)\b", re.IGNORECASE)
+_TEMPERATURE = re.compile(  # t = 2 is a time
+    r"(?:\bT\s*[=:]|τ\s*[=:]|\b(?i:temp(?:erature)?)\s*[=:]?)\s*(\d+(?:\.\d+)?)\b"
+)
 
 
 def temperature_in(title: Title) -> float:
