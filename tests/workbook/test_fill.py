@@ -42,7 +42,7 @@ from conftest import (
 from engines import IronCalc
 from judges import differences_ironcalc
 from openpyxl.chart.data_source import NumData
-from openpyxl.styles import Border, Side
+from openpyxl.styles import Border, PatternFill, Side
 from openpyxl.utils import get_column_letter
 from openpyxl.workbook.defined_name import DefinedName
 from openpyxl.worksheet.formula import ArrayFormula
@@ -3234,6 +3234,15 @@ def test_two_words_are_compared_in_single_cells(across: bool, tmp_path: Path) ->
         made.active[cell] = 0
     with pytest.raises(InputError, match="the length of the embedding of 'king' is 0"):
         fill_file(saved(made, tmp_path / "zero.xlsx"), {})
+
+
+def test_a_fill_beside_a_title_is_no_frame(tmp_path: Path) -> None:
+    made = without_scaled(PETS[:3])
+    for top in (2, 9, 16, 23):
+        for cell in (cell for row in made.active[f"B{top}:E{top + 4}"] for cell in row):
+            cell.fill = PatternFill("solid", "DDEBF7")
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (len(book.filling.frames), book.attention) == (3, [])
 
 
 @pytest.mark.parametrize("columns", [PETS, DIMS])

@@ -298,7 +298,7 @@ def _between(page: Page, groups: Sequence[Group]) -> Iterator[Box]:
 
 def _asked(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str]) -> Iterator[str]:
     """What is to be said of the blank frames whose text brings no matrix there, in words."""
-    shown = {frame.step for group in made.groups for frame in group.frames}
+    shown = {frame.step for group in made.groups for frame in group.frames} | {steps.INPUT.symbol}
     open_steps = [
         (own, {node.shape, node.shape[::-1]})
         for graph in made.graphs
