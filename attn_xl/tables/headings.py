@@ -32,7 +32,7 @@ _ATTENTIONS = {
 }
 _LAYER = re.compile(
     r"(?:the |transformer )?(?:(encoder|decoder)(?: stack| side| part)?(?: ?(?:layer|block))? ?#?(\d*)"
-    r"|(?:layer|block) ?#?(\d+))"
+    r"|(?:layer|block|pass|round|iteration) ?#?(\d+))"
 )
 
 
@@ -90,15 +90,23 @@ def path_at(row: int, column: int, step: str, headings: Sequence[Heading]) -> st
 
 
 def headings_of(sheets: Mapping[str, Texts]) -> dict[str, list[Heading]]:
-    """The headings on each sheet, if they tell several W_Q apart; else {}."""
+    """The headings on each sheet, if they tell several W_Q apart, or the layers of several softmaxes
+    without weights; else {}."""
     found = {name: [*headings_on(name, texts)] for name, texts in sheets.items()}
-    queries = [
-        (path_at(*cell, label, found[name]), label)
+    if not any(found.values()):
+        return {}
+    labels = [
+        (weight_label(text) or (step_named(text) or ("",))[0], name, cell)
         for name, texts in sheets.items()
         for text, cells in texts.items()
-        if (label := weight_label(text) or "").startswith("W_Q")
         for cell in cells
+        if len(text) > 1  # a may be a label
     ]
-    paths = {path for path, _ in queries}
-    apart = len({*queries}) == len(queries) and len(paths) > 1 and "" not in paths
-    return found if apart else {}
+    queries = [one for one in labels if one[0].startswith("W_Q")]
+    told = [
+        (path_at(*cell, label, found[name]), label)
+        for label, name, cell in queries or [one for one in labels if one[0] == "Softmax"]
+    ]
+    paths = {path for path, _ in told}
+    each = len({*told}) == len(told) if queries else all(path.startswith("Enc") for path in paths)
+    return found if each and len(paths) > 1 and "" not in paths else {}

@@ -308,8 +308,9 @@ _SPOKEN_HEAD = re.compile(r"head", re.IGNORECASE)
 _DECORATED = re.compile(
     r"[\ufe0f\u20e3]"  # what makes an emoji of a digit
     r"|^(?:[\u2460-\u24ff\u2776-\u2793]\s*|[^\w\s(√÷+Σ∑/\[{]+\s+)(?=\S)|(?<=\S)\s+[^\w\s)\]}=:%Σ∑□]+$"
+    r"|(?<=[a-z])\s*[/|(]?\s*[\u3040-\u9fff\uac00-\ud7af]+\)?$"
 )
-"""A bullet, a number in a circle or an arrow beside a title."""
+"""A bullet, a number in a circle or an arrow beside a title, and its Chinese, Japanese or Korean."""
 _QUOTED = re.compile(r"(?:[\"“«<]|\[(?!\])|\*+)\s*([^\"“”«»<>*\[\]]+?)\s*[\"”»>\]*]+")
 _SIZE = re.compile(
     r"[\s,|]*[\[(]?(?<!\w)\d+\s*[x×]\s*\d+[\])]?$|\s*∈.*$|^\d+\s*[x×]\s*\d+\s+", re.IGNORECASE
@@ -347,7 +348,7 @@ _ASIDE = re.compile(
 )
 _FURTHER = re.compile(
     r"\s+before\s+(?:the\s+)?\w+$|\s+(?:by|over|per|of|along|for)\s+(?:each\s+|the\s+)?(?:row|column|word|key)s?$"
-    r"|^(?:(?:comput|calculat|apply)(?:e|ing)?\s+)?(?:the|our|row[\s-]?wise|matrix)\s+|\s+(?:of|for|in|step)$"
+    r"|^(?:(?:comput|calculat|apply)(?:e|ing)?\s+)?(?:the|our|row[\s-]?wise|matrix(?:\s+of)?)\s+|\s+(?:of|for|in|step)$"
     r"|\s+(?:of|for)\s+the\s+(?:new|current|last|next)\s+(?:word|token)$"
     r"|^(?:comput|calculat|apply)(?:e|ing)?\s+|(?<=score)s?\s+(?:with|against)\s+[\"“‘'«]?[\w-]+[\"”’'»]?$",
     re.IGNORECASE,

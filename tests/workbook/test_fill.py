@@ -2158,7 +2158,7 @@ TITLES = {
     "Cosine": "cos(θ) | Cos similarity",
     "Magnitude": "Euclidean length",
     "Q": "XW_Q | X W^Q | q of the new token | Queries (Q = X·Wq) | Query vectors | Queries Q",
-    "Scores": "Score with “cat” | Affinity matrix | Scores K^T Q | Step 2: Scores (Q·Kᵀ) "
+    "Scores": "Score with “cat” | Scores 分数 | Affinity matrix | Scores K^T Q | Step 2: Scores (Q·Kᵀ) "
     "| Self-attention scores | (2) Scores | Q @ K.T | QKT | Q.K^T "
     "| Cross-attention scores | Q times K | attn scores "
     "| Relevance scores | Similarity matrix S | ① Scores | Scores ↓ | “Scores” | Scores [3×3] "
@@ -2215,7 +2215,7 @@ TITLES = {
     "| Context-aware embeddings (4 × 3) | Output of masked self-attention | · V = Output: "
     "| 5. · V = Output | Step 5: 📤 Output embeddings "
     "| Attention = softmax(QKᵀ/√d) V | all_context_vecs | ΔE | weight × value "
-    "| α·v | MatMul with V | MatMul(A, V) | Matrix product A · V "
+    "| α·v | Matrix of outputs | MatMul with V | MatMul(A, V) | Matrix product A · V "
     "| Step 7: Multiply by V to get the output (Z)",
     "Output_2": "Head output 2 | Output of head 2 | Context vector (word 2)",
     "Concat": "Concat heads | Concatenated heads | Concat(head_1, head_2) | Step 7: Concatenate heads "
@@ -4019,3 +4019,80 @@ def test_the_mask_of_another_sentence_is_none_of_a_longer_one(tmp_path: Path) ->
             sheet.block(2 + 10 * n, 8 + 8 * m, step, words, words, mask if step == "Mask" else None)
     book, _ = filled(saved(made, tmp_path / "own.xlsx"))
     assert (book.filling.count, book.attention) == (3 * 4 + 4 * 16, [])
+
+
+@pytest.mark.parametrize(("across", "behind"), [(False, False), (True, False), (False, True)])
+def test_the_words_of_a_blank_input_are_looked_up(across: bool, behind: bool, tmp_path: Path) -> None:
+    """In a table of all words, below their formulas or on a sheet of its own."""
+    made, words = openpyxl.Workbook(), [PETS[n] for n in (4, 0, 2)]
+    sheet = AuthorSheet(made.active, across=across)
+    vocabulary = AuthorSheet(made.create_sheet("All words"), across=across) if behind else sheet
+    vocabulary.block(20, 2, "Word embeddings", PETS, DIMS, X)
+    for n, step in enumerate(("Input", "Scores", "Softmax", "Output")):
+        sheet.block(2, 2 + 8 * n, step, words, words if 0 < n < 3 else DIMS)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (book.summary, book.attention) == ("36 cells filled in 4 of 4 frames", [])
+    x, shown = X[[4, 0, 2]], shown_in(book, out)
+    np.testing.assert_array_equal(shown["Input"], x)
+    np.testing.assert_allclose(shown["Output"], naive_attention(x, x, x)[1], rtol=1e-12)
+    frame = next(frame for _, frame, _ in book.filling.frames if frame.step == "Input")
+    cell = frame.place.row, frame.place.column
+    sheet_name = "'All words'!" if behind else ""
+    assert read_drawn(out).sheets[0].formulas[cell].text == (
+        "INDEX($C22:$G22,MATCH(C$3,$C$21:$G$21,0))" if across
+        else f"INDEX({sheet_name}C$22:C$26,MATCH($B4,{sheet_name}$B$22:$B$26,0))"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["Layer", "Pass", "Part"])
+def test_layers_of_attention_without_weights(name: str, tmp_path: Path) -> None:
+    """Steps that stand twice for no reason that is known are said."""
+    made, words, x = openpyxl.Workbook(), PETS[:3], X[:3, :2]
+    sheet = AuthorSheet(made.active)
+    sheet.block(1, 2, "Input", words, "ab", x)
+    for n in (0, 1):
+        made.active.cell(9 + 10 * n, 1, f"{name} {n + 1}")
+        for m, step in enumerate(("Scores", "Softmax", "Output")):
+            sheet.block(10 + 10 * n, 2 + 7 * m, step, words, words if m < 2 else "ab")
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    if name == "Part":
+        assert "Softmax and Output are the same as from Sheet!C12:E14 on" in book.attention[0]
+        return
+    shown, x = shown_in(book, out), naive_attention(x, x, x)[1]
+    np.testing.assert_allclose(shown["Enc1.Output"], x, rtol=1e-12)
+    np.testing.assert_allclose(shown["Enc2.Scores"], x @ x.T, rtol=1e-12)
+    np.testing.assert_allclose(shown["Enc2.Output"], naive_attention(x, x, x)[1], rtol=1e-12)
+
+
+def test_classes_need_no_names(tmp_path: Path) -> None:
+    w = np.array([[1, -1], [0.5, 2], [0, 1]])
+    blocks: list[Any] = [(1, 1, "Input", X[:3]), (1, 8, "W_C", w), (8, 1, "Attention weights", (3, 3))]
+    blocks += [(8, 8, "Mean pooling", (1, 3)), (8, 14, "Logits", (1, 2))]
+    _, pooled, logits = filled_blocks(tmp_path, blocks)
+    mean = naive_attention(*3 * [X[:3]])[1].mean(0, keepdims=True)
+    np.testing.assert_allclose(pooled, mean, rtol=1e-12)
+    np.testing.assert_allclose(logits, mean @ w, rtol=1e-12)
+
+
+def test_headings_of_as_many_heads_as_a_word_counts(tmp_path: Path) -> None:
+    """`Output` below `Head 2` is none of the second word."""
+    rng = np.random.default_rng(4)
+    x, *w = rng.integers(-2, 3, (3, 4)) / 2, *rng.integers(-2, 3, (4, 4, 4)) / 2
+    blocks: list[Any] = [(1, 1, "X", x)]
+    blocks += [
+        (1, 7 + 6 * m, name, own) for m, (name, own) in enumerate(zip(("Wq", "Wk", "Wv", "Wo"), w))
+    ]
+    z = [naive_attention(*(x @ own[:, 2 * n : 2 * n + 2] for own in w[:3]))[1] for n in (0, 1)]
+    for n in (0, 1):
+        blocks += [(10 + 8 * n, 2, "Softmax", (3, 3)), (10 + 8 * n, 8, "Output", (3, 2))]
+    blocks += [(26, 1, "Concat", (3, 4)), (26, 8, "Multi-head output", (3, 4))]
+    _, first, _, second, both, last = filled_blocks(tmp_path, blocks, {"A9": "Head 1", "A17": "Head 2"})
+    np.testing.assert_allclose(np.hstack([first, second]), np.hstack(z), rtol=1e-12)
+    np.testing.assert_allclose(both, np.hstack(z), rtol=1e-12)
+    np.testing.assert_allclose(last, np.hstack(z) @ w[3], rtol=1e-12)
+
+
+def test_row_sums_behind_the_weights_are_their_check(tmp_path: Path) -> None:
+    blocks: list[Any] = [(1, 1, "Input", X[:3]), (8, 1, "Softmax", (3, 3)), (15, 1, "Row sums", (3, 1))]
+    *_, sums = filled_blocks(tmp_path, blocks)
+    np.testing.assert_allclose(sums, np.ones((3, 1)), rtol=1e-12)

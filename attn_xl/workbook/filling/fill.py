@@ -87,6 +87,15 @@ class Filling:
         """The number of cells filled on the author's sheets."""
         return sum(len(row) for rows in self.cells.values() for row in rows.values())
 
+    def add(self, cells: Mapping[str, FilledCells], frames: Iterable[tuple[Group, Frame]]) -> None:
+        """Add what has been filled in before: the cells, and their frames, which were blank."""
+        for sheet, rows in cells.items():
+            for row, line in rows.items():
+                self.cells.setdefault(sheet, {}).setdefault(row, FilledRow()).add(line)
+        self.frames += [
+            (group, frame, frame.place.rows * frame.place.columns) for group, frame in frames
+        ]
+
 
 def fill(drawn: DrawnBook, made: Assigned, anew: bool = False) -> Filling:
     """The formulas for the frames of an author's workbook.
@@ -153,7 +162,7 @@ def _note_changed(drawn: DrawnBook, filling: Filling) -> None:
         return
     masks = [(frame.place, blank.T if frame.turned else blank)
              for sentence in filling.sentences for frame, blank in sentence.blanks.items()
-             if not _closed(sentence.sheets[frame.place.sheet], frame.place)]  # fmt: skip
+             if not why_closed(sentence.sheets[frame.place.sheet], frame.place)]  # fmt: skip
     labels = [
         (name, row, [*line]) for name, rows in filling.cells.items() for row, line in rows.items()
     ]
@@ -608,7 +617,7 @@ def _fill_group(sentence: Sentence, filling: Filling) -> None:
     sentence.read(filling.values)
     for _, frame in sentence.own_frames():
         blank, closed = sentence.blanks[frame], ""
-        if blank.any() and (closed := _closed(sentence.sheets[frame.place.sheet], frame.place)):
+        if blank.any() and (closed := why_closed(sentence.sheets[frame.place.sheet], frame.place)):
             filling.closed.append(f"{frame.where}: {frame.step} is not filled in: {closed}.")
             sentence.blanks[frame] = np.zeros_like(blank)
         if frame in sentence.group.known and any(
@@ -669,7 +678,7 @@ def _labels(sentence: Sentence, tag: Title) -> Iterator[tuple[int, dict[int, Fil
         yield cell[0], {cell[1]: Filled(text, formula)}
 
 
-def _closed(sheet: DrawnSheet, place: Place) -> str:
+def why_closed(sheet: DrawnSheet, place: Place) -> str:
     """Why nothing can be written to a place; "" if it is free."""
     for (top, left, bottom, right), why in sheet.closed:
         below, beside = top <= place.last_row, left <= place.last_column

@@ -44,7 +44,7 @@ from attn_xl.tables.frames import (
     step_called,
     values_in,
 )
-from attn_xl.tables.headings import OF_ATTENTION, is_heading
+from attn_xl.tables.headings import OF_ATTENTION, OF_HEADS, is_heading
 from attn_xl.tables.names import (
     ACROSS,
     SPELLINGS,
@@ -165,6 +165,7 @@ def assigned(
             group.frames = [*group.known]
     _by_rhythm(made, pages)
     made.left += others.values()
+    made.left += _again(made, pages)
     made.left += [*_asked(made, pages, called), *_beyond(made, pages, called)]
     made.unread = [*_unread(made, pages, found.looked_in)]
     _check_gaps(file, made, pages)
@@ -193,7 +194,7 @@ def _imply(made: Assigned, drawn: DrawnBook, titles: Sequence[Title], compute: C
     """Note the settings that the titles imply; those of a layer, if its attention has titles or weights
     too."""
     made.implied |= settings_implied(made, titles)
-    if made.implied.get("model") == "decoder-only":
+    if made.implied.get("model") in ("decoder-only", "encoder"):
         made.graphs = [_computed(drawn, group, compute, made.implied) for group in made.groups]
     named = {title.step for title in titles} | {*made.groups[0].weights}
     attends = any(one.partition("_")[0] in OF_ATTENTION for one in named)
@@ -371,6 +372,24 @@ def _beyond(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str]
             )
 
 
+def _again(made: Assigned, pages: Mapping[str, Page]) -> Iterator[str]:
+    """The steps of a sentence that several blank frames have, as those of a second layer would."""
+    for group in made.groups:
+        places: dict[str, list[Frame]] = {}
+        for one in group.frames:
+            blank = not pages[one.place.sheet].filled(*box(one.place))
+            if blank and one.step in OF_HEADS.difference(PROJECTIONS):
+                places.setdefault(one.step, []).append(one)
+        several = [step for step, frames in places.items() if len(frames) > 1]
+        if len(several) > 1:
+            first, second, *_ = places[several[0]]
+            what = " and ".join(several)
+            yield (
+                f"{second.where}: {what} are the same as from {first.where} on. If they are of another "
+                "layer or sentence, say so: write Layer 2 above them, or its words."
+            )
+
+
 def _rest(page: Page, place: Place) -> Place | None:
     """What a frame has right of or below the place of its matrix, unless a text heads it."""
     rows, columns = page.blank_from.get((place.row, place.column), (place.rows, place.columns))
@@ -394,6 +413,9 @@ def _computed(drawn: DrawnBook, group: Group, compute: Compute, implied: Mapping
         implied = {**implied, "memory": memory.name}
     if steps.W_P.symbol in weights:
         implied = {**implied, "positions": "learned"}
+    if (w_c := weights.get(steps.W_C.symbol)) and not w_c.labelled[1]:
+        classes = tuple(f"class {number}" for number, _ in enumerate(w_c.columns, 1))
+        weights[w_c.name] = replace(w_c, columns=classes, labelled=(w_c.labelled[0], True))
     if A in weights:
         implied = {**implied, "attention": A}
     graph = as_shown(compute(Tables(drawn.path, sentences, weights), {**implied, **group.settings}))
@@ -499,8 +521,11 @@ def _counted_words(made: Assigned, titles: Sequence[Title]) -> dict[Title, tuple
     from 0, and what they are without it; {} if they count several words, or heads or layers."""
     names = {name for graph in made.graphs for name in graph}
     parts = {one: one.step.rpartition("_") for one in titles if one.step not in names}
-    counted = {one: (int(n) - 1, replace(one, step=base)) for one, (base, _, n) in parts.items()
-               if base in names and n.isdecimal() and not HEAD.search(one.text)}  # fmt: skip
+    counted = {
+        one: (int(n) - 1, replace(one, step=base))
+        for one, (base, _, n) in parts.items()
+        if base in names and n.isdecimal() and n in one.text and not HEAD.search(one.text)
+    }
     numbers = {n for n, _ in counted.values()}
     words = [range(len(group.table.rows)) for group in made.groups]
     return counted if len(words) == len(numbers) == 1 and numbers <= {*words[0]} else {}
@@ -665,12 +690,20 @@ def _assign(
 
 
 def _settle_sums(group: Group, graph: Graph) -> Iterator[str]:
-    """Sums and maxima beside another matrix than theirs: a sum beside attention weights is a check of
-    these; others stay blank, and this is said."""
+    """Sums and maxima beside another matrix than theirs: a sum beside attention weights, or behind them
+    where no exponentials are shown, is a check of these; others stay blank, and this is said."""
     names = {id(node): name for name, node in graph.items()}
+    shown = {frame.step: frame for frame in group.frames}
     for frame in [one for one in group.frames if one.step.endswith((".Sum", ".Maximum"))]:
         row, column, rows, columns = box(frame.place)
         of = names.get(id(graph[frame.step].parents[0]))
+        weights = shown.get(frame.step.removesuffix(".Sum"))
+        here = weights and of not in shown and weights.place.sheet == frame.place.sheet
+        behind = weights and here and box(weights.place) < box(frame.place)
+        if weights and behind and not _OF_EXPONENTIALS.search(frame.by):
+            check = replace(frame, step=weights.step + TOTAL, turned=weights.turned)
+            group.frames[group.frames.index(frame)] = check
+            continue
         for other in (one for one in group.frames if one.place.sheet == frame.place.sheet):
             place = other.place
             beside = (place.row, place.rows) == (row, rows) and 1 <= column - place.last_column <= 2
@@ -687,6 +720,7 @@ def _settle_sums(group: Group, graph: Graph) -> Iterator[str]:
                 break
 
 
+_OF_EXPONENTIALS = re.compile(r"exp|e\^|denominator|normali", re.IGNORECASE)
 _MINUS_INFINITY = re.compile(r"[-−–]\s*(?:inf\w*|∞)", re.IGNORECASE)
 
 

@@ -618,6 +618,10 @@ def settings_implied(made: Assigned, titles: Sequence[Title]) -> dict[str, Any]:
     for step in missing & IMPLIES.keys():
         if not attends or "model" not in IMPLIES[step]:
             implied |= IMPLIES[step]
+    layers = {int(n) for title in titles for n in re.findall(r"^Enc(\d+)\.", title.step)}
+    if len(layers) > 1 and not any(in_layers(graph, f"Enc1.{ACROSS[-1]}") for graph in made.graphs):
+        network = any(PARTED.findall(title.step)[0][1] in OF_NETWORK for title in titles)
+        implied |= {"model": "encoder", "layers": max(layers), "feed_forward": network}
     later = {title.step.partition("_")[0] for title in titles if _LATER.search(title.text)}
     if not given and later & {steps.MASK.symbol, steps.MASKED.symbol, *_MAY_HIDE}:
         implied["causal"] = True  # also beside a padding word, which has a mask
