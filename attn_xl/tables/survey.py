@@ -362,7 +362,8 @@ def _leave_results(survey: Survey) -> None:
 def _leave_repeated(survey: Survey) -> None:
     """Leave out the sentences that formulas repeat, and tables in which they look up words."""
     sentences = [*_used(survey, "sentence")]
-    for (sheet, n, f), (there, m, other) in product(sentences, sentences):
+    others = [one for one in _used(survey, "") if one[2].why == NOT_READ]
+    for (sheet, n, f), (there, m, other) in product(sentences, [*sentences, *others]):
         if not f.computed or not _is_given(other) or f.table is None or other.table is None:
             continue
         if np.array_equal(f.table.values, other.table.values):
@@ -532,7 +533,11 @@ def _assembled(survey: Survey, settings: dict[str, Any], words_in: WordsIn | Non
         turned[f.name] = table.turn() if turn else table
         sheet.found[i] = replace(f, turned=turn)
     heads = {} if "heads" in settings else heads_of(turned)
-    return Tables(path, sentences, turned, {**settings, **heads}, tuple(_remarks(survey)))
+    told = [f for _, _, f in _used(survey, "sentence")]
+    words = (f.name for _, _, f in _used(survey, "weights") if any(one.looked_up_in(f) for one in told))
+    optional = frozenset(words)  # a vocabulary
+    remarks = tuple(_remarks(survey))
+    return Tables(path, sentences, turned, {**settings, **heads}, remarks, optional=optional)
 
 
 def _memory(survey: Survey) -> str | None:
@@ -764,7 +769,7 @@ def _remarks(survey: Survey) -> Iterator[str]:
         if for_columns:
             yield (
                 f"On the sheet {sheet.name!r}, words are in columns: the numbers are transposed to one "
-                f"word per row{', and so are ' + ', '.join(turned) if turned else ''}."
+                f"word per row{', also of ' + ', '.join(turned) if turned else ''}."
             )
         for f in used:
             for note in f.notes:

@@ -4027,7 +4027,7 @@ def test_the_words_of_a_blank_input_are_looked_up(across: bool, behind: bool, tm
     made, words = openpyxl.Workbook(), [PETS[n] for n in (4, 0, 2)]
     sheet = AuthorSheet(made.active, across=across)
     vocabulary = AuthorSheet(made.create_sheet("All words"), across=across) if behind else sheet
-    vocabulary.block(20, 2, "Word embeddings", PETS, DIMS, X)
+    vocabulary.block(20, 2, "Vocabulary" if behind else "Word embeddings", PETS, DIMS, X)
     for n, step in enumerate(("Input", "Scores", "Softmax", "Output")):
         sheet.block(2, 2 + 8 * n, step, words, words if 0 < n < 3 else DIMS)
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
@@ -4042,6 +4042,11 @@ def test_the_words_of_a_blank_input_are_looked_up(across: bool, behind: bool, tm
         "INDEX($C22:$G22,MATCH(C$3,$C$21:$G$21,0))" if across
         else f"INDEX({sheet_name}C$22:C$26,MATCH($B4,{sheet_name}$B$22:$B$26,0))"
     )  # fmt: skip
+    (graph,) = attn_xl.attend(attn_xl.read_tables(out)).values()
+    np.testing.assert_allclose(graph["Output"].values, shown["Output"], rtol=1e-12)
+    attn_xl.fill(tmp_path / "own.xlsx", tmp_path / "new.xlsx", dict(zip(DESK, Y)))
+    (graph,) = attn_xl.attend(attn_xl.read_tables(tmp_path / "new.xlsx")).values()
+    np.testing.assert_allclose(graph["Output"].values, naive_attention(Y, Y, Y)[1], rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["Layer", "Pass", "Part"])

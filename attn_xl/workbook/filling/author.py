@@ -206,8 +206,8 @@ def fill_file(
 
     known = {name: step.symbol for step in _steps() for name in _spelled(step)}
     known |= {name: _step(step) for name, step in (called or {}).items()}
+    drawn, lookups, inputs = with_lookups(drawn, known)
     if tables is None:
-        drawn, lookups, looked_up_in = with_lookups(drawn, known)
         made = assigned(drawn, compute, known, words_in)
         made.left += (
             f"{quoted(one.sheet)}!{address(one.row, one.column)}: {name} stands here, which the model "
@@ -219,7 +219,7 @@ def fill_file(
         if unused and not any(group.frames for group in made.groups):
             raise next(iter(unused.values()))[1]
         filling = fill(drawn, made)
-        filling.add(lookups, [(made.groups[0], frame) for frame in looked_up_in])
+        filling.add(lookups, [(made.groups[0], frame) for frame in inputs])
         written = filling.cells
     else:
         larger = grown(drawn, tables, compute, known, words_in)
