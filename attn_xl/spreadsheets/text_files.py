@@ -22,6 +22,7 @@ ERRORS = ("#N/A", "#DIV/0!", "#REF!", "#NAME?", "#NUM!", "#VALUE!", "#NULL!")
 _LOOKED_AT = 200
 _WITH_COMMA = re.compile(r"\s*[+-]?\d*,\d+(?:[eE][+-]?\d+)?\s*%?\s*", re.ASCII)
 _THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*%?\s*", re.ASCII)
+_SPACED = re.compile(r"\S+(?: +[+-]?[\d.]+(?:[eE][+-]?\d+)?)+ *$", re.ASCII)
 _WITH_POINT = re.compile(r"\s*[+-]?\d*\.\d+(?:[eE][+-]?\d+)?\s*%?\s*", re.ASCII)
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -116,7 +117,12 @@ def read_text(text: str, where: str) -> list[list[Any]]:
     rows = [fields for _, fields in lines(text, where)]
     check_size(rows, where)
     comma = _decimal_comma(rows, where)
-    return [[_value(field, comma) for field in row] for row in rows]
+    cells = [[_value(field, comma) for field in row] for row in rows]
+    if len({len(row) - 1 for row in cells[1:]}) == 1 and len(cells[0]) == len(cells[1]) - 1 > 0:
+        texts = [isinstance(value, str) for value in (*cells[0], cells[1][0])]
+        if all(texts) and not isinstance(cells[1][1], str):
+            cells[0].insert(0, "")  # R leaves out the corner
+    return cells
 
 
 def lines(text: str, where: str) -> Iterator[tuple[int, list[str]]]:
@@ -162,8 +168,10 @@ def _announced(text: str) -> tuple[str | None, str]:
 
 
 def _delimiter(text: str) -> str:
-    """The delimiter that splits most lines into the same number of fields (at least two)."""
-    sample = "\n".join([line for line in text.splitlines()[:_LOOKED_AT] if line.strip()])
+    """The delimiter that splits most lines into the same number of fields (at least two); a space, if
+    none does, where each line has numbers behind its first field."""
+    lines = [line for line in text.splitlines()[:_LOOKED_AT] if line.strip()]
+    sample = "\n".join(lines)
     best, best_score = ",", (0.0, 0.0)
     for delimiter in DELIMITERS:
         counts = []
@@ -176,7 +184,8 @@ def _delimiter(text: str) -> str:
         score = several.count(usual) / len(counts), float(delimiter != ",")
         if score > best_score:  # on a tie the comma loses: it may be a decimal comma
             best, best_score = delimiter, score
-    return best
+    spaced = best_score == (0.0, 0.0) and len(lines) > 1 and all(map(_SPACED.match, lines[1:]))
+    return " " if spaced else best
 
 
 def _reader(text: str, delimiter: str) -> Any:

@@ -131,6 +131,7 @@ def as_text() -> None:
         "pipe.csv": ("sep=|\r\n" + lines("|", False)).encode("utf-8-sig"),
         "excel.csv": lines("\t", True).encode("utf-16"),
         "tab.tsv": lines("\t", False).encode(),
+        "spaces.txt": lines(" ", False).encode(),
         "doubt.csv": b"word;a;b\ncat;1,234;2,345\ndog;3,456;4,567\n",
         "mixed.csv": b"word;a;b\ncat;1,5;2.5\n",
     }.items():

@@ -35,6 +35,7 @@ FOUND: dict[str, tuple[str, Any, Any, tuple[str, ...]]] = {
     "pipe.csv": ("pipe", WORDS, DIMS, ()),
     "excel.csv": ("excel", WORDS, DIMS, ()),
     "tab.tsv": ("tab", WORDS, DIMS, ()),
+    "spaces.txt": ("spaces", WORDS, DIMS, ()),
 }
 
 
