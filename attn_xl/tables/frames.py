@@ -949,7 +949,9 @@ def evidence(
                 and _step_at(cells.sheet, end) not in OF_ROWS
                 and not (whole and not cells.framed(*side))
             )
-            goes_on = any(cells.texts(*end, 1, 1) for end in more)
+            repeated = {labels[0].casefold(), labels[-1].casefold()} if len(labels) > 1 else ()
+            beyond = (cells.labels(*end, 1, 1) for end in more)
+            goes_on = any(one and one[0].casefold() not in repeated for one in beyond)
             if len(own) == 1 < rows * columns and not same:
                 others = form.columns if own is form.rows else form.rows
                 score -= 4 * (goes_on or labels[0] in others)  # the line of another word
@@ -976,13 +978,10 @@ def evidence(
     inside = cells.filled(*box(place)) + cells.summed(*box(place))
     if whole:
         parted = [not inside and cells.filled(*side) == side[2] * side[3] for side in sides]
-        if (
-            own_title == (row - 1, column)
-            and columns > 1
-            and not cells.texts(row - 1, column + 1, 1, columns - 1)
-        ):
+        head = title.row if title and row - 2 <= title.row < row and title.column == column else 0
+        if head and columns > 1 and not cells.texts(head, column + 1, 1, columns - 1):
             parted[2] = True  # a heading over some of the columns that one frame has
-            parted[3] |= bool(cells.texts(row - 1, column + columns, 1, 1))
+            parted[3] |= bool(cells.texts(head, column + columns, 1, 1))
         free = sum(apart or not cells.framed(*side) for apart, side in zip(parted, sides))
         score += 3 if free == 4 else 0.5 * free
         signs += ["borders"] if free == 4 or (free and 1 in (rows, columns)) else []

@@ -206,6 +206,7 @@ _GOES_ON = re.compile(r"[x×·*÷/+@⋅∙]\s.*=\s*([\w\s'′-]+)")
 _MORE = (
     ("Scores", "Scaled"), ("Softmax", "Output"), ("Input", "Embedded"), ("Softmax.Sum", "Output"),
     ("Input", "Sum"), ("Output", "Sum"), ("Output", "Concat"), ("Output", "Embedded"),
+    ("Input", "Pooled"),
 )  # fmt: skip
 """What a name means, and what its formula may say: `Scores = QKᵀ/√d_k`, `Attention = softmax(S) V`,
 `Input = Token + Position`, `E' = E + ΔE`."""
@@ -447,7 +448,7 @@ def step_named(text: str) -> tuple[str, bool] | None:
         whole = joined or re.sub(r"[\s-]", "", part.lower()) in BY_SPELLING  # σ², MatMul 1
         head = None if whole else _HEAD.search(_SPOKEN_HEAD.sub("head", part))
         base = part[: head.start()] if head else part
-        aside = "" if equals else (re.findall(r"\((.*)\)$", base) or [""])[0]
+        aside = "" if equals else (re.findall(r"(?<!(?i:softmax))\((.*)\)$", base) or [""])[0]
         found = _step(base) or (_step(aside) if aside and not names_width(aside) else None)
         if found == ("Hidden", False) and _APPLIED.search(plain):
             return "Activated", False

@@ -90,8 +90,11 @@ def called_in(drawn: DrawnBook) -> dict[str, str]:
     """
     texts = [text for sheet in drawn.sheets for text in sheet.values.values()]
     found = of_recurrence(texts)
-    if {*"QKVS"} <= {text for text in texts if isinstance(text, str)}:
+    letters = {text for text in texts if isinstance(text, str) and len(text) == 1}
+    if {*"QKVS"} <= letters:
         found |= {"p": "Softmax", "o": "Output"}  # S = QKᵀ, P = softmax(S), O = PV
+    if {*"XA"} <= letters and "y" not in letters:
+        found["y"] = "Output"  # Y = A X
     for sheet in drawn.sheets:
         for own, step, cells in _called(sheet.values):
             named = step_called(step, {})

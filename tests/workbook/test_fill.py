@@ -2192,10 +2192,11 @@ TITLES = {
     "| Softmax: each row sums to 1 | Alignment weights | Normalised scores | exp(s)/sum(exp(s)) "
     "| ÷ sum | ÷ ∑ | Weights α | e^x / row sum | Weights after the causal mask "
     "| Masked attention weights | Attn. weights | Softmax along each row | Attention coefficients α_ij "
-    "| Importance weights | Weight matrix A | SOFTMAX: EACH ROW SUMS TO 1",
+    "| Importance weights | Attention softmax(QKᵀ/√d_k) | Weight matrix A "
+    "| SOFTMAX: EACH ROW SUMS TO 1",
     "Softmax_2": "Head 2: Softmax | softmax(Q2 K2^T/√dk)",
     "Norm": "LN(x) | Norm(x + z) | After layer norm | Add & LayerNorm",
-    "Pooled": "Mean pooling | Average of the outputs",
+    "Pooled": "Mean pooling | Average of the outputs | Sentence vector (mean of outputs)",
     "Norm_1": "First add & norm | Layer norm after attention",
     "Norm_2": "Second layer norm | Add & Norm (2) | LayerNorm after the feed-forward",
     "Norm.Mean": "Mean μ",
@@ -3327,9 +3328,10 @@ def test_logits_alone_have_a_softmax(left: bool, tmp_path: Path) -> None:
     np.testing.assert_allclose(shown, [[0.125, 0.25, 0.625]], rtol=1e-12)
 
 
-def test_headings_part_the_columns_of_a_frame(tmp_path: Path) -> None:
-    """The queries, keys and values stand beside each other; and a title beside a single cell has no
-    frame below it."""
+@pytest.mark.parametrize("labels", [False, True])
+def test_headings_part_the_columns_of_a_frame(labels: bool, tmp_path: Path) -> None:
+    """The queries, keys and values stand beside each other, each below labels or not; and a title
+    beside a single cell has no frame below it."""
     made = openpyxl.Workbook()
     sheet = AuthorSheet(made.active, labels=False)
     w = np.random.default_rng(4).integers(-5, 6, (3, 3, 2)) / 4
@@ -3337,7 +3339,9 @@ def test_headings_part_the_columns_of_a_frame(tmp_path: Path) -> None:
     for n, kind in enumerate("QKV"):
         sheet.block(1, 7 + 3 * n, f"W_{kind}", DIMS, "ab", w[n])
         sheet.block(10, 1 + 2 * n, "", PETS, "ab")
-        made.active.cell(11, 2 + 2 * n, kind)
+        made.active.cell(11 - labels, 2 + 2 * n, kind)
+        for m, label in enumerate("ab" if labels else ()):
+            made.active.cell(11, 2 + 2 * n + m, label)
     made.active["A20"], made.active["B20"].border = "Softmax", EDGE
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
     assert [frame.step for _, frame, _ in book.filling.frames] == ["Q", "K", "V"]
@@ -4077,6 +4081,30 @@ def test_classes_need_no_names(tmp_path: Path) -> None:
     mean = naive_attention(*3 * [X[:3]])[1].mean(0, keepdims=True)
     np.testing.assert_allclose(pooled, mean, rtol=1e-12)
     np.testing.assert_allclose(logits, mean @ w, rtol=1e-12)
+
+
+def test_the_mean_of_the_outputs_needs_no_classes(tmp_path: Path) -> None:
+    w = np.random.default_rng(4).integers(-5, 6, (3, 3, 2)) / 4
+    blocks: list[Any] = [(1, 7 + 5 * n, f"W_{kind}", w[n]) for n, kind in enumerate("QKV")]
+    blocks += [(1, 1, "X", X), (10, 1, "Output", (5, 2)), (20, 1, "Mean pooling", (1, 2))]
+    output, pooled = filled_blocks(tmp_path, blocks)
+    np.testing.assert_allclose(output, naive_attention(*(X @ own for own in w))[1], rtol=1e-12)
+    np.testing.assert_allclose(pooled, output.mean(0, keepdims=True), rtol=1e-12)
+
+
+def test_beside_x_and_a_y_is_the_output(tmp_path: Path) -> None:
+    """Unless it is a label; a letter left of the second row of a frame is said."""
+    blocks: list[Any] = [(1, 1, "X", X), (10, 1, "A", (5, 5)), (20, 1, "Y", (5, 3))]
+    np.testing.assert_allclose(filled_blocks(tmp_path, blocks)[1], naive_attention(X, X, X)[1])
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active, labels=False)
+    sheet.block(1, 1, "X", PETS, DIMS, X)
+    for row, letter in ((10, "A"), (20, "M")):
+        sheet.block(row, 1, "", PETS, PETS if letter == "A" else DIMS)
+        made.active.cell(row + 3, 1, letter)
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    assert [frame.step for _, frame, _ in book.filling.frames] == ["Softmax"]
+    assert "'M' names no step" in book.attention[0]
 
 
 def test_headings_of_as_many_heads_as_a_word_counts(tmp_path: Path) -> None:

@@ -268,7 +268,7 @@ def _unnamed(
             if meets_one(place, taken):
                 continue
             first = 2 if page.labels(row - 1, column, 1, columns) else 1
-            away = [*every(range(first, 5), (0, 1)), *every((0, 1), range(1, 4))]
+            away = [*every(range(first, 5), (0, 1)), *every((0, 1, -1), range(1, 4))]
             near = [(row - n, column - m) for n, m in sorted(away, key=sum)]
             if min(rows, columns) > 1:
                 near += [*every((row, row + 1), range(column + columns, column + columns + 3))]

@@ -619,9 +619,15 @@ def settings_implied(made: Assigned, titles: Sequence[Title]) -> dict[str, Any]:
         if not attends or "model" not in IMPLIES[step]:
             implied |= IMPLIES[step]
     layers = {int(n) for title in titles for n in re.findall(r"^Enc(\d+)\.", title.step)}
-    if len(layers) > 1 and not any(in_layers(graph, f"Enc1.{ACROSS[-1]}") for graph in made.graphs):
-        network = any(PARTED.findall(title.step)[0][1] in OF_NETWORK for title in titles)
-        implied |= {"model": "encoder", "layers": max(layers), "feed_forward": network}
+    stacked = any(in_layers(graph, f"Enc1.{ACROSS[-1]}") for graph in made.graphs)
+    pooled = steps.POOLED.symbol in missing and steps.W_C.symbol not in weights
+    if pooled or (len(layers) > 1 and not stacked):  # without weights
+        bases = {PARTED.findall(title.step)[0][1].partition("_")[0] for title in titles}
+        network = not bases.isdisjoint(OF_NETWORK)
+        implied |= {"model": "encoder", "layers": max(layers, default=1), "feed_forward": network}
+        implied |= {"pooling": "mean"} if pooled else {}
+        if steps.NORM.symbol not in bases:
+            implied |= {"norm": "none", "skip": steps.SKIP.symbol in bases}
     later = {title.step.partition("_")[0] for title in titles if _LATER.search(title.text)}
     if not given and later & {steps.MASK.symbol, steps.MASKED.symbol, *_MAY_HIDE}:
         implied["causal"] = True  # also beside a padding word, which has a mask
