@@ -4,7 +4,7 @@ matrices of attention, whether they are blank, partly filled or complete."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count, product
@@ -340,6 +340,7 @@ class Group:
         heading: the cell below and right of which its titles stand, if not its input.
         known: the frames that hold numbers already: Q, K and V without an input, copies of the input.
         settings: those that these imply.
+        temperatures: those of other softmaxes than the usual one.
     """
 
     name: str
@@ -352,6 +353,7 @@ class Group:
     heading: Place | None = None
     known: tuple[Frame, ...] = ()
     settings: dict[str, Any] = field(default_factory=dict)
+    temperatures: Collection[float] = ()
 
     def away(self, title: Title) -> float:
         """How far a title is from its input or a copy of that, or from its heading."""

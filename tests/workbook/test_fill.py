@@ -3262,23 +3262,23 @@ def test_a_blank_frame_of_the_words_without_a_title_is_said(columns: Any, tmp_pa
 @pytest.mark.parametrize(
     ("titles", "told"),
     [
-        (["Softmax, temperature 2"], 2),
-        (["Softmax (T=2)", "Softmax (T=0.5)"], 2),
-        (["Softmax at t = 3"], 1),  # a time
+        (["Softmax, temperature 2"], [2]),
+        (["Softmax (T=2)", "Softmax (T=0.5)"], [2, 0.5]),
+        (["Softmax", "Softmax (T=0.5)", "Softmax (T=2)"], [1, 0.5, 2]),
+        (["Softmax at t = 3"], [1]),  # a time
     ],
 )
-def test_a_title_tells_the_temperature(titles: list[str], told: float, tmp_path: Path) -> None:
-    """One run has one; a title of another is said."""
+def test_titles_tell_temperatures(titles: list[str], told: list[float], tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     sheet = AuthorSheet(made.active)
     sheet.block(2, 2, "Scores", PETS, PETS, X @ X.T)
     for n, title in enumerate(titles, 1):
         sheet.block(2 + 8 * n, 2, title, PETS, PETS)
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
-    powers = np.exp(X @ X.T / told)
-    (shown,) = shown_in(book, out).values()
-    np.testing.assert_allclose(shown, powers / powers.sum(1, keepdims=True), rtol=1e-12)
-    assert ["T=0.5" in line for line in book.attention] == [True] * (len(titles) - 1)
+    assert not book.attention
+    for temperature, shown in zip(told, shown_in(book, out).values(), strict=True):
+        powers = np.exp(X @ X.T / temperature)
+        np.testing.assert_allclose(shown, powers / powers.sum(1, keepdims=True), rtol=1e-12)
 
 
 def test_the_vector_of_the_first_word_is_classified(tmp_path: Path) -> None:

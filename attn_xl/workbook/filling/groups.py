@@ -4,7 +4,7 @@ model goes into it."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product as every
@@ -15,8 +15,10 @@ import numpy as np
 from attn_xl.errors import AttnXlError, InputError
 from attn_xl.graph.functions import row_sum, sqrt
 from attn_xl.graph.graph import Graph
+from attn_xl.graph.operations.elementwise import constant
 from attn_xl.graph.operations.products import Product
 from attn_xl.models import steps
+from attn_xl.models.softmax import softmax, softmax_scores
 from attn_xl.spreadsheets.addresses import Place, address, quoted
 from attn_xl.spreadsheets.boxes import Box
 from attn_xl.spreadsheets.drawn import DrawnBook
@@ -93,6 +95,7 @@ from .titles import (
     over_labels,
     plain_exponentials,
     settings_implied,
+    tempered,
     titles_in,
     words_on,
 )
@@ -136,7 +139,9 @@ def assigned(
     labels = {tag for tag, _ in made.labels}
     titles = [title for title in titles if title not in labels]
     others = of_other_temperatures(titles)
-    titles = [title for title in titles if title not in others]
+    titles = [replace(t, step=tempered(t.step, others[t])) if t in others else t for t in titles]
+    for group in made.groups:
+        group.temperatures = {*others.values()}
     made.graphs = [_computed(drawn, group, compute, {}) for group in made.groups]
     try:
         _assign(made, pages, titles)
@@ -164,7 +169,6 @@ def assigned(
         if all(frame.step.endswith(OF_ROWS) for frame in group.frames if frame not in group.known):
             group.frames = [*group.known]
     _by_rhythm(made, pages)
-    made.left += others.values()
     made.left += _again(made, pages)
     made.left += [*_asked(made, pages, called), *_beyond(made, pages, called)]
     made.unread = [*_unread(made, pages, found.looked_in)]
@@ -418,7 +422,8 @@ def _computed(drawn: DrawnBook, group: Group, compute: Compute, implied: Mapping
         weights[w_c.name] = replace(w_c, columns=classes, labelled=(w_c.labelled[0], True))
     if A in weights:
         implied = {**implied, "attention": A}
-    graph = as_shown(compute(Tables(drawn.path, sentences, weights), {**implied, **group.settings}))
+    graph = compute(Tables(drawn.path, sentences, weights), {**implied, **group.settings})
+    graph = as_shown(graph, group.temperatures)
     names = {name.casefold(): name for name in graph}
     group.weights = {names.get(name.casefold(), name): own for name, own in group.weights.items()}
     looks_alone = memory is not None and len(group.table.rows) == 1
@@ -429,14 +434,20 @@ VARIANCE = f".{steps.VARIANCE.symbol}"
 _OF_FIRST_HEAD = re.compile(r"((?:.*\.)?)([QKV])_1")
 
 
-def as_shown(graph: Graph) -> Graph:
+def as_shown(graph: Graph, temperatures: Iterable[float] = ()) -> Graph:
     """The matrices, and what authors show besides: the sums (n, 1) of the rows of attention weights
-    (n, m), as a check; standard deviations (n, 1); the queries, keys and values of all heads side by
-    side."""
+    (n, m), as a check; the weights with other temperatures; standard deviations (n, 1); the queries,
+    keys and values of all heads side by side."""
     shown = [
         row_sum(node).named(name + TOTAL, "the sum of each row")
         for name, node in graph.items()
         if node.role == "attention"
+    ]
+    shown += [
+        softmax(scores / constant(t)).named(tempered(name, t), f"the softmax with temperature {t:g}")
+        for name, node in graph.items()
+        for t in temperatures
+        if node.role == "attention" and (scores := softmax_scores(node)) is not None
     ]
     shown += [
         sqrt(node).named(name.removesuffix(VARIANCE) + DEVIATION, "the root of the variance")

@@ -173,7 +173,7 @@ def grown(
         heads = heads_of({step: table for step, (_, table) in group.weights.items()})
         if heads and group.weights.keys().isdisjoint(given.weights):
             given = _with_weights_of_heads(given, group, compute, {**implied, **heads})
-        graph = as_shown(compute(given, implied))
+        graph = as_shown(compute(given, implied), group.temperatures)
         for step, (frame, there) in group.weights.items():
             if step in before and step not in graph:
                 fits = there.shape[1] == len(table.columns)  # of positions

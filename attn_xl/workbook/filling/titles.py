@@ -716,18 +716,16 @@ def temperature_in(title: Title) -> float:
     return float(found[1]) if found else 0.0
 
 
-def of_other_temperatures(titles: Iterable[Title]) -> dict[Title, str]:
-    """The titles of softmaxes that differ from the others in their temperature, with what is said of
-    them: one run has one temperature."""
+def of_other_temperatures(titles: Iterable[Title]) -> dict[Title, float]:
+    """The titles of softmaxes with several temperatures and, without 1, the usual one, these."""
     named = {one: temperature_in(one) for one in titles if one.step.startswith(steps.SOFTMAX.symbol)}
-    told = [*filter(None, named.values())]
-    own = 1.0 if 1.0 in told or 0.0 in named.values() else next(iter(told), 0.0)
-    return {
-        one: f"{one.where}: {one.text!r} has another temperature than {own:g}. Clear the titles of "
-        "the others to fill it."
-        for one, t in named.items()
-        if len({*told}) > 1 and t not in (0.0, own)
-    }
+    several = len({*named.values()} - {0.0}) > 1
+    return {one: t for one, t in named.items() if several and t not in (0.0, 1.0)}
+
+
+def tempered(step: str, temperature: float) -> str:
+    """The name of a softmax with another temperature than that of the others."""
+    return f"{step}.T{temperature:g}"
 
 
 def _temperature(titles: Iterable[Title]) -> dict[str, Any]:
