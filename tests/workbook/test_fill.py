@@ -4107,6 +4107,19 @@ def test_beside_x_and_a_y_is_the_output(tmp_path: Path) -> None:
     assert "'M' names no step" in book.attention[0]
 
 
+def test_captions_stand_below_their_frames(tmp_path: Path) -> None:
+    made, words, x = openpyxl.Workbook(), PETS[:3], X[:3]
+    sheet = AuthorSheet(made.active)
+    for n, step in enumerate(("Input", "Scores", "Softmax", "Output")):
+        sheet.block(1 + 8 * n, 1, "", words, words if n in (1, 2) else DIMS, None if n else x)
+        made.active.cell(6 + 8 * n, 2, f"Figure {n + 1}: {step}")
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (book.summary, book.attention) == ("27 cells filled in 3 of 3 frames", [])
+    shown = shown_in(book, out)
+    np.testing.assert_allclose(shown["Scores"], x @ x.T, rtol=1e-12)
+    np.testing.assert_allclose(shown["Output"], naive_attention(x, x, x)[1], rtol=1e-12)
+
+
 def test_headings_of_as_many_heads_as_a_word_counts(tmp_path: Path) -> None:
     """`Output` below `Head 2` is none of the second word."""
     rng = np.random.default_rng(4)

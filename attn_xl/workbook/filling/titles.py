@@ -116,9 +116,32 @@ def titles_in(
 ) -> list[Title]:
     """The tags, and the defined names, names of sheets and texts of a workbook that name steps."""
     titles = [*tags, *names_of(drawn, called), *sheets_named(drawn, pages, called)]
-    titles += [title for sheet in drawn.sheets for title in titles_of(sheet, called)]
+    for sheet in drawn.sheets:
+        own = [*titles_of(sheet, called)]
+        titles += _captions(pages[sheet.name], own) or own
     titles += [*_outputs_of_heads(pages, titles)]
     return _products_with_w_o([*titles, *_of_each_head(pages, titles)])
+
+
+def _captions(page: Page, titles: Sequence[Title]) -> list[Title]:
+    """The titles with their places, if each stands below its numbers, nearer to them than to what is
+    below it; else []."""
+    places = [Place(page.sheet.name, *one) for one in (*page.blocks, *page.blanks, *page.labelled)]
+    found = []
+    for title in titles:
+        over = [one for one in places if one.column - 1 <= title.column <= one.last_column]
+        above = [one for one in over if 1 <= title.row - one.last_row <= 2]
+        if above:
+            last = max(above, key=lambda one: one.last_row)
+            down = title.row + 1, title.column, title.row - last.last_row, 2
+            if page.texts(*down) or page.framed(*down) or page.filled(*down):
+                return []
+            found.append(replace(title, place=replace(last, rows=0, columns=0)))
+        elif any(title.row < one.row for one in over):
+            return []
+        else:
+            found.append(title)
+    return found if sum(one.place is not None for one in found) > 1 else []
 
 
 def numbered(
