@@ -297,6 +297,12 @@ def survey_book(
     _take_projected(survey)
     _leave_results(survey)
     _leave_repeated(survey)
+    if apart := _words_apart(survey):
+        survey.trouble = InputError(
+            f"{survey.path}: {apart[0].where} and {apart[1].where} may be two words of a sentence. Put "
+            "them below each other, one word per row; attn-xl fill completes the sheet as it is."
+        )
+        return survey
     try:
         tables = _assembled(survey, settings, words_in)
         unread = names.keys() - tables.sentences.keys()
@@ -370,6 +376,19 @@ def _leave_repeated(survey: Survey) -> None:
             sheet.found[n] = replace(f, use="", why=f"{RESULT}; it repeats {other.where}")
         elif f.looked_up_in(other):
             there.found[m] = replace(other, use="", why=f"{f.where} looks up words there")
+
+
+def _words_apart(survey: Survey) -> list[Found]:
+    """A sentence of one word that nobody asked for, and typed numbers of its size in its row, which
+    nothing uses."""
+    for sheet, _, f in _used(survey, "sentence"):
+        here = [
+            one for one in sheet.found
+            if (one.place.row, one.shape) == (f.place.row, f.shape) and not (one.use or one.computed)
+        ]  # fmt: skip
+        if f.shape[0] == 1 and here and not _is_asked(f):
+            return [f, here[0]]
+    return []
 
 
 def names_model(settings: Mapping[str, Any]) -> bool:

@@ -2626,20 +2626,40 @@ def test_titles_tell_of_a_mask_and_row_sums_are_no_output(tmp_path: Path) -> Non
     np.testing.assert_allclose(found, graph["Softmax"].values, rtol=1e-12)
 
 
-def test_words_beside_each_other_are_refused(tmp_path: Path) -> None:
-    """As the Illustrated Transformer draws them."""
-    made = openpyxl.Workbook()
-    for line in (
-        ["Input", None, "Thinking", None, None, None, "Machines"],
-        ["Embedding", None, *X[0].tolist(), None, *X[1].tolist()],
-        ["Queries"],
-    ):
-        made.active.append(line)
-    for column in (3, 4, 5, 7, 8, 9):
-        made.active.cell(2, column).border = made.active.cell(3, column).border = EDGE
-    AuthorSheet(made.active).block(1, 12, "W_Q", DIMS, DIMS, np.eye(3))
+@pytest.mark.parametrize("asked", ["", " for Machines", "each"])
+def test_words_beside_each_other(asked: str, tmp_path: Path) -> None:
+    """As the Illustrated Transformer draws them: each word's steps below it, the scores of the first
+    word, of one that titles name, or of each with all."""
+    made, words, x = openpyxl.Workbook(), ("Thinking", "Machines"), X[:2]
+    w = np.random.default_rng(3).integers(-2, 3, (3, 3, 2)) / 2
+    for n, kind in enumerate("QKV"):
+        AuthorSheet(made.active).block(1, 12 + 5 * n, f"W{kind}", DIMS, "ab", w[n])
+    each, n = asked == "each", int(asked == " for Machines")
+    rows = ["Embedding", "Queries", "Keys", "Values", "Score", "Divide by √dk", "Softmax"]
+    rows += ["Sum"] if each else ["Softmax x Value", "Sum"]
+    for row, text in enumerate(rows, 2):
+        made.active.cell(row, 1, text + (asked if row > 5 and not each else ""))
+        for m, start in enumerate((3, 7)):
+            size = 3 if row == 2 else 2 if each or row < 6 or row > 8 else 1
+            for column in range(start, start + size if (each, m, row) != (False, 1, 10) else 0):
+                made.active.cell(row, column).border = EDGE
+    for m, start in enumerate((3, 7)):
+        made.active.cell(1, start, words[m])
+        for k in range(3):
+            made.active.cell(2, start + k, x[m, k])
+    q, k, v = (x @ own for own in w)
+    weights, output = naive_attention(q, k, v)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert book.attention == []
+    shown, who = shown_in(book, out), words[n]
+    assert len(shown) == (20 if each else 15)
+    np.testing.assert_allclose(shown[f"K[{words[1]}]"][0], k[1], rtol=1e-12)
+    for m, word in enumerate(words):
+        np.testing.assert_allclose(shown[f"Scores[{who}, {word}]"], q[n] @ k[m], rtol=1e-12)
+        np.testing.assert_allclose(shown[f"Softmax[{who}, {word}]"], weights[n, m], rtol=1e-12)
+    np.testing.assert_allclose(shown[f"Output[{who}]"][0], output[n], rtol=1e-12)
     with pytest.raises(InputError, match=r"C2:E2 and .*G2:I2 may be two words of a sentence"):
-        filled(saved(made, tmp_path / "own.xlsx"))
+        attn_xl.read_tables(out)
 
 
 def test_sentences_over_frames_are_read_again(tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ from .fill import Filling, check, fill, settle
 from .groups import assigned
 from .grow import grown
 from .lookups import with_lookups
+from .words_apart import words_apart
 
 
 @dataclass(frozen=True, repr=False)
@@ -208,7 +209,7 @@ def fill_file(
     known |= {name: _step(step) for name, step in (called or {}).items()}
     drawn, lookups, inputs = with_lookups(drawn, known)
     if tables is None:
-        made = assigned(drawn, compute, known, words_in)
+        made = words_apart(drawn, known) or assigned(drawn, compute, known, words_in)
         made.left += (
             f"{quoted(one.sheet)}!{address(one.row, one.column)}: {name} stands here, which the model "
             "does not use."

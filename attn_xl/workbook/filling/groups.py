@@ -171,8 +171,7 @@ def assigned(
     _by_rhythm(made, pages)
     made.left += _again(made, pages)
     made.left += [*_asked(made, pages, called), *_beyond(made, pages, called)]
-    made.unread = [*_unread(made, pages, found.looked_in)]
-    _check_gaps(file, made, pages)
+    made.unread = [*unread(made, pages, found.looked_in)]
     for n, group in enumerate(made.groups):
         if exponentials := plain_exponentials(group):
             made.graphs[n] = _computed(drawn, group, compute, {**made.implied, **exponentials})
@@ -231,7 +230,7 @@ def _told(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str]) 
             yield replace(text, step=step)
 
 
-def _unread(made: Assigned, pages: Mapping[str, Page], looked_in: Sequence[Frame]) -> Iterator[str]:
+def unread(made: Assigned, pages: Mapping[str, Page], looked_in: Sequence[Frame]) -> Iterator[str]:
     """The cells of typed numbers that are neither the input nor weights nor steps."""
     read = [frame.place for group in made.groups for frame in (*group.given, *group.frames)]
     read += [frame.place for frame in looked_in]
@@ -240,18 +239,6 @@ def _unread(made: Assigned, pages: Mapping[str, Page], looked_in: Sequence[Frame
             typed = page.sheet.formulas.keys().isdisjoint(place.cells())
             if place.rows * place.columns > 1 and typed and not meets_one(place, read):
                 yield place.where
-
-
-def _check_gaps(file: str, made: Assigned, pages: Mapping[str, Page]) -> None:
-    """Raise an InputError if the words of a sentence stand beside each other, one vector each."""
-    for place in (group.input.place for group in made.groups if len(group.table.rows) == 1):
-        blocks = (Place(place.sheet, *block) for block in pages[place.sheet].blocks)
-        alike = (one for one in blocks if (one.row, one.rows) == (place.row, place.rows))
-        for one in (one for one in alike if one.columns == place.columns and one.where in made.unread):
-            raise InputError(
-                f"{file}: {one.where} and {place.where} may be two words of a sentence. Put them below "
-                "each other, one word per row, without blank lines between."
-            )
 
 
 def _unnamed(
