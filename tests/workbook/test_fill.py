@@ -2659,7 +2659,7 @@ def test_words_beside_each_other(asked: str, tmp_path: Path) -> None:
         np.testing.assert_allclose(shown[f"Softmax[{who}, {word}]"], weights[n, m], rtol=1e-12)
     np.testing.assert_allclose(shown[f"Output[{who}]"][0], output[n], rtol=1e-12)
     with pytest.raises(InputError, match=r"C2:E2 and .*G2:I2 may be two words of a sentence"):
-        attn_xl.read_tables(out)
+        attn_xl.read_tables(tmp_path / "own.xlsx")
 
 
 def test_sentences_over_frames_are_read_again(tmp_path: Path) -> None:
