@@ -172,7 +172,8 @@ def is_matrix_name(text: str) -> bool:
 
 def names_input(text: str) -> bool:
     """Whether a title names the input of attention."""
-    return bool(_INPUT.fullmatch(_bare(undecorated(unnumbered(text))).removesuffix(" x")))
+    bare = _bare(undecorated(unnumbered(text))).removesuffix(" x")
+    return bool(_INPUT.fullmatch(bare)) or BY_SPELLING.get(re.sub(r"[\s'’]", "", bare)) == "Input"
 
 
 def _bare(text: str) -> str:
@@ -185,10 +186,13 @@ SPELLINGS: dict[str, str] = _TITLES["attention"]
 _STEPS = {**SPELLINGS, **_TITLES["layers"]}
 """The same, and those of a layer, of a recurrent network and of similarity."""
 BY_SPELLING = {
-    unicodedata.normalize("NFKC", re.sub(r"\s", "", re.sub(r"\(s\)$", several, spelling))).lower(): step
-    for step, spellings in _STEPS.items()
+    unicodedata.normalize(
+        "NFKC", re.sub(r"[\s']", "", re.sub(r"\(([sn])\)$", more, spelling))
+    ).lower(): step
+    for names in (_TITLES["translations"], _STEPS)
+    for step, spellings in names.items()
     for spelling in map(str.strip, spellings.split(";"))
-    for several in ("", "s")
+    for more in ("", r"\1")
 }
 ACROSS = "Scores", "Scaled", "Masked", "Softmax"
 """Steps with a row for each word that looks and a column for each that is looked at."""
@@ -316,7 +320,10 @@ _QUOTED = re.compile(r"(?:[\"“«<]|\[(?!\])|\*+)\s*([^\"“”«»<>*\[\]]+?)\
 _SIZE = re.compile(
     r"[\s,|]*[\[(]?(?<!\w)\d+\s*[x×]\s*\d+[\])]?$|\s*∈.*$|^\d+\s*[x×]\s*\d+\s+", re.IGNORECASE
 )
-_PART = r"(?:step|part|task|stage|phase|exercise|section|block|table|figure|fig\.?|sheet)"
+_PART = (
+    r"(?:step|part|task|stage|phase|exercise|section|block|table|figure|fig\.?|sheet"
+    r"|schritt|étape|paso|passo|шаг)"
+)
 _COUNT = re.compile(
     rf"^(?:given:?|(?:{_PART}\s*)?[#(]?\d{{1,2}}(?:\.\d{{1,2}})*[a-h]?\s*[.):–—→-]*|{_PART}\s+(?:[a-h]|[ivx]{{1,4}}|one|two"
     r"|three|four|five|six)\s*[.):–—→-]+|(?:[ivx]{1,4}|[a-h])[.)])\s+(?=\S)",
@@ -502,7 +509,7 @@ def _step(text: str) -> tuple[str, bool] | None:
         lowered = re.sub(r"attn\.?", "attention", form.lower()).replace(
             "alised", "alized"
         )  # ß is no SS
-        compact = re.sub(r"[\s_\-–']+", "", _TIMES.sub("*", lowered))
+        compact = re.sub(r"[\s_\-–'’]+", "", _TIMES.sub("*", lowered))
         if not compact:
             continue
         if found := BY_SPELLING.get(compact) or BY_SPELLING.get(lowered):

@@ -2159,7 +2159,7 @@ TITLES = {
     "Magnitude": "Euclidean length",
     "Q": "XW_Q | X W^Q | q of the new token | Queries (Q = X·Wq) | Query vectors | Queries Q",
     "Scores": "Score with “cat” | Scores 分数 | Affinity matrix | Scores K^T Q | Step 2: Scores (Q·Kᵀ) "
-    "| Self-attention scores | (2) Scores | Q @ K.T | QKT | Q.K^T "
+    "| Schritt 2: Bewertungen | Self-attention scores | (2) Scores | Q @ K.T | QKT | Q.K^T "
     "| Cross-attention scores | Q times K | attn scores "
     "| Relevance scores | Similarity matrix S | ① Scores | Scores ↓ | “Scores” | Scores [3×3] "
     "| Step two: compute the scores | Part B: Scores | 2.1 Scores | Unnormalized scores "
@@ -2192,8 +2192,9 @@ TITLES = {
     "| Softmax: each row sums to 1 | Alignment weights | Normalised scores | exp(s)/sum(exp(s)) "
     "| ÷ sum | ÷ ∑ | Weights α | e^x / row sum | Weights after the causal mask "
     "| Masked attention weights | Attn. weights | Softmax along each row | Attention coefficients α_ij "
-    "| Importance weights | Attention softmax(QKᵀ/√d_k) | Weight matrix A "
-    "| SOFTMAX: EACH ROW SUMS TO 1",
+    "| Poids d’attention | 注意力权重 "
+    "| Importance weights | Attention softmax(QKᵀ/√d_k) "
+    "| Weight matrix A | SOFTMAX: EACH ROW SUMS TO 1",
     "Softmax_2": "Head 2: Softmax | softmax(Q2 K2^T/√dk)",
     "Norm": "LN(x) | Norm(x + z) | After layer norm | Add & LayerNorm",
     "Pooled": "Mean pooling | Average of the outputs | Sentence vector (mean of outputs)",
@@ -2216,13 +2217,13 @@ TITLES = {
     "| Context-aware embeddings (4 × 3) | Output of masked self-attention | · V = Output: "
     "| 5. · V = Output | Step 5: 📤 Output embeddings "
     "| Attention = softmax(QKᵀ/√d) V | all_context_vecs | ΔE | weight × value "
-    "| α·v | Matrix of outputs | MatMul with V | MatMul(A, V) | Matrix product A · V "
+    "| α·v | Salida | Matrix of outputs | MatMul with V | MatMul(A, V) | Matrix product A · V "
     "| Step 7: Multiply by V to get the output (Z)",
     "Output_2": "Head output 2 | Output of head 2 | Context vector (word 2)",
     "Concat": "Concat heads | Concatenated heads | Concat(head_1, head_2) | Step 7: Concatenate heads "
     "| [Z1, Z2] "
     "| Concatenation of the heads | Combined heads | Z = [Z1 Z2]",
-    "Input": "Input X | • Input | X ∈ R^5x3 | The input | Original embeddings | Embedding vectors "
+    "Input": "Input X | • Input | Eingabe | X ∈ R^5x3 | The input | Original embeddings | Embedding vectors "
     "| Token representations | Xᵀ | Sentence embeddings | Input sequence X | The words as vectors "
     "| Embedded sentence x | Encoded values | Given: X | Word encodings",
     "Sum": "X + Z | Input + self-attention output | Residual connection values | E + ΔE "
