@@ -2223,7 +2223,8 @@ TITLES = {
     "Concat": "Concat heads | Concatenated heads | Concat(head_1, head_2) | Step 7: Concatenate heads "
     "| [Z1, Z2] "
     "| Concatenation of the heads | Combined heads | Z = [Z1 Z2]",
-    "Input": "Input X | • Input | Eingabe | X ∈ R^5x3 | The input | Original embeddings | Embedding vectors "
+    "Input": "Input X | • Input | Eingabe "
+    "| X ∈ R^5x3 | The input | Original embeddings | Embedding vectors "
     "| Token representations | Xᵀ | Sentence embeddings | Input sequence X | The words as vectors "
     "| Embedded sentence x | Encoded values | Given: X | Word encodings",
     "Sum": "X + Z | Input + self-attention output | Residual connection values | E + ΔE "
