@@ -3310,7 +3310,12 @@ def test_the_vector_of_the_first_word_is_classified(tmp_path: Path) -> None:
     sheet.block(2, 9, "W_C", DIMS, ("pos", "neg"), w_c)
     sheet.block(12, 2, "[CLS] vector", ["s"], DIMS)
     sheet.block(18, 2, "Class probabilities", ["p"], ("pos", "neg"))
-    first, shown = shown_in(*filled(saved(made, tmp_path / "own.xlsx"))).values()
+    sheet.block(30, 2, "Attention weights", PETS, PETS)
+    made.active["B40"], made.active["C40"].border = "Cross-entropy loss", EDGE
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert not any("hide" in line for line in book.report())
+    assert "'Cross-entropy loss' names Loss, which the model" in book.attention[0]
+    first, shown, _ = shown_in(book, out).values()
     np.testing.assert_allclose(first, naive_attention(X, X, X)[1][:1], rtol=1e-12)
     powers = np.exp(first @ w_c)
     np.testing.assert_allclose(shown, powers / powers.sum(), rtol=1e-12)

@@ -104,7 +104,7 @@ def _unscaled(filling: Filling) -> Iterator[str]:
     """The titles that name the softmax of plain scores, though formulas divide these by √d_k."""
     shown = {frame.step.partition("_")[0] for _, frame, _ in filling.frames}
     for _, frame, count in filling.frames:
-        of = re.search(r"softmax\s*\(([^()/√]+)\)", frame.by, re.IGNORECASE)
+        of = re.search(r"softmax(?:\s*\(|\s+of\s+)([^()'/√]+)", frame.by, re.IGNORECASE)
         plain = of is not None and step_named(of[1]) == (steps.SCORES.symbol, False)
         scales = any(steps.SCALED.symbol in one.graph for one in filling.sentences)
         if count and plain and scales and steps.SCALED.symbol not in shown:
@@ -117,13 +117,14 @@ def _unscaled(filling: Filling) -> Iterator[str]:
 def _conventions(filling: Filling) -> Iterator[str]:
     """What formulas do where books differ, and no title tells: attention weights hide later words,
     because the next ones are predicted; a GRU keeps z of its state."""
-    has = {step for one in filling.sentences for step in one.graph}
+    names = (step.rpartition(".")[2] for one in filling.sentences for step in one.graph)
+    has = {name.partition("_")[0] for name in names}
     for _, frame, count in filling.frames:
         step = frame.step.rpartition(".")[2].partition("_")[0]
         softmax = step == steps.SOFTMAX.symbol and not re.search(
             r"mask|causal", frame.by, re.IGNORECASE
         )
-        if count and softmax and steps.LOGITS.symbol in has:
+        if count and softmax and has >= {steps.LOGITS.symbol, steps.MASKED.symbol}:
             yield f"{frame.where}: its formulas hide later words, because the next words are predicted."
         if count and step == steps.HIDDEN_STATE.symbol and steps.UPDATE.symbol in has:
             yield f"{frame.where}: h = (1 - z) · new + z · h before, as in PyTorch."
