@@ -3315,7 +3315,7 @@ def test_the_vector_of_the_first_word_is_classified(tmp_path: Path) -> None:
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
     assert not any("hide" in line for line in book.report())
     assert "'Cross-entropy loss' names Loss, which the model" in book.attention[0]
-    first, shown, _ = shown_in(book, out).values()
+    _, first, shown = shown_in(book, out).values()
     np.testing.assert_allclose(first, naive_attention(X, X, X)[1][:1], rtol=1e-12)
     powers = np.exp(first @ w_c)
     np.testing.assert_allclose(shown, powers / powers.sum(), rtol=1e-12)
