@@ -4147,6 +4147,45 @@ def test_captions_stand_below_their_frames(tmp_path: Path) -> None:
     np.testing.assert_allclose(shown["Output"], naive_attention(x, x, x)[1], rtol=1e-12)
 
 
+@pytest.mark.parametrize("other", ["weights", "causal", "positions", "similarity"])
+def test_sheets_have_models_of_their_own(other: str, tmp_path: Path) -> None:
+    """As in a course: the second sheet says nothing of the first, plain attention."""
+    made, words, x = openpyxl.Workbook(), PETS[:3], X[:3, :2]
+    sheet, second = AuthorSheet(made.active), AuthorSheet(made.create_sheet("Second"))
+    sheet.block(2, 2, "Input", words, "ab", x)
+    second.block(2, 2, "Input", DESK[:3], "ab", Y[:3, :2])
+    for n, step in enumerate(("Scores", "Attention weights", "Output")):
+        sheet.block(10 + 8 * n, 2, step, words, "ab" if n == 2 else words)
+    w, y = np.random.default_rng(2).integers(-3, 4, (3, 2, 2)) / 2, Y[:3, :2]
+    for n, kind in enumerate("QKV" if other == "weights" else ""):
+        second.block(2, 10 + 5 * n, f"W_{kind}", "ab", "cd", w[n])
+    title = {"causal": "Causal attention weights", "positions": "Positional encoding",
+             "similarity": "Cosine similarity"}.get(other, "Scores")  # fmt: skip
+    second.block(10, 2, title, DESK[:3], "ab" if other == "positions" else DESK[:3])
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert book.attention == []
+    assert any("without the weights of Second" in line for line in book.report()) == (
+        other == "weights"
+    )
+    sheets = {sheet.name: sheet for sheet in read_drawn(out).sheets}
+    *_, output, last = [
+        values_in(sheets[frame.place.sheet], frame.place, frame.turned)[1]
+        for _, frame, _ in book.filling.frames
+    ]
+    lengths = np.sqrt((y**2).sum(1))
+    wanted = {
+        "weights": y @ w[0] @ (y @ w[1]).T,
+        "causal": np.vstack([
+            np.pad(naive_attention(y[n : n + 1], y[: n + 1], y[: n + 1])[0][0], (0, 2 - n))
+            for n in range(3)
+        ]),
+        "positions": np.array([[np.sin(n), np.cos(n)] for n in range(3)]),
+        "similarity": y @ y.T / np.outer(lengths, lengths),
+    }  # fmt: skip
+    np.testing.assert_allclose(output, naive_attention(x, x, x)[1], rtol=1e-12)
+    np.testing.assert_allclose(last, wanted[other], rtol=1e-12, atol=1e-12)
+
+
 def test_headings_of_as_many_heads_as_a_word_counts(tmp_path: Path) -> None:
     """`Output` below `Head 2` is none of the second word."""
     rng = np.random.default_rng(4)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +25,10 @@ from attn_xl.spreadsheets.drawn import DrawnBook, read_drawn
 from attn_xl.spreadsheets.engine import Key, computed
 from attn_xl.spreadsheets.formulas import formula_in
 from attn_xl.spreadsheets.numerals import NOT_STORED
-from attn_xl.tables.frames import Frame
+from attn_xl.tables.frames import Frame, Title, titles_of
 from attn_xl.tables.labels import Table, looked_up
 from attn_xl.tables.names import SPELLINGS, step_named
-from attn_xl.tables.own_names import says_where
+from attn_xl.tables.own_names import called_in, says_where
 from attn_xl.tables.roles import WordsIn
 from attn_xl.tables.survey import Tables, heads_of, names_model, read_settings
 from attn_xl.tables.written import read_record
@@ -38,6 +40,7 @@ from .fill import Filling, check, fill, settle
 from .groups import assigned
 from .grow import grown
 from .lookups import with_lookups
+from .titles import PROJECTIONS, Assigned
 from .words_apart import words_apart
 
 
@@ -116,7 +119,12 @@ def _unscaled(filling: Filling) -> Iterator[str]:
 
 def _conventions(filling: Filling) -> Iterator[str]:
     """What formulas do where books differ, and no title tells: attention weights hide later words,
-    because the next ones are predicted; a GRU keeps z of its state."""
+    because the next ones are predicted; a GRU keeps z of its state; a sheet does without the weights of
+    another one."""
+    groups = [one.group for one in filling.sentences]
+    weighted = {frame.place.sheet for group in groups for frame, _ in group.weights.values()}
+    for group in (one for one in groups if weighted and not one.weights):
+        yield f"{group.input.where}: is computed without the weights of {listed(sorted(weighted))}."
     names = (step.rpartition(".")[2] for one in filling.sentences for step in one.graph)
     has = {name.partition("_")[0] for name in names}
     for _, frame, count in filling.frames:
@@ -180,50 +188,17 @@ def fill_file(
     if tables is not None:
         on_sheet |= tables.settings
 
-    unused: dict[str, tuple[Table, UnusedWeights]] = {}
-    by_weights: dict[str, Any] = {}
-
-    def compute(tables: Tables, implied: Mapping[str, Any]) -> Graph:
-        if implied.get("model", model := by_weights.get("model")) != model:
-            by_weights.clear()  # titles tell another model
-        told = {**heads_of(tables.weights), **by_weights, **implied, **on_sheet}
-        settings = Settings.resolve(dict(options), told, where)
-        try:
-            return _first(attend(tables, settings))
-        except UnusedWeights as error:
-            told_model = options.get("model") or names_model(on_sheet)
-            without = [{**error.change, "feed_forward": False}] * ("model" in error.change)
-            for change in (error.change, *without):
-                told_else = "model" in implied or OF_VOCABULARY.issuperset(tables.weights)
-                if change and not told_model and not ("model" in change and told_else):
-                    with suppress(InputError, CallError):  # the weights tell the model
-                        made = attend(tables, replace(settings, **change))
-                        by_weights.update(change)
-                        return _first(made)
-            if not error.names:
-                raise
-            unused.update({name: (tables.weights[name], error) for name in error.names})
-            used = {name: one for name, one in tables.weights.items() if name not in error.names}
-            return _first(attend(replace(tables, weights=used), settings))
-
     known = {name: step.symbol for step in _steps() for name in _spelled(step)}
     known |= {name: _step(step) for name, step in (called or {}).items()}
     drawn, lookups, inputs = with_lookups(drawn, known)
     if tables is None:
-        made = words_apart(drawn, known) or assigned(drawn, compute, known, words_in)
-        made.left += (
-            f"{quoted(one.sheet)}!{address(one.row, one.column)}: {name} stands here, which the model "
-            "does not use."
-            for name, (one, _) in unused.items()
-            if not any(name in graph for graph in made.graphs)
-            and not any(looked_up(group.table, one) for group in made.groups)
-        )
-        if unused and not any(group.frames for group in made.groups):
-            raise next(iter(unused.values()))[1]
+        known = {**called_in(drawn), **known}
+        made = _assigned(drawn, partial(_Model, options, on_sheet, where), known, words_in)
         filling = fill(drawn, made)
         filling.add(lookups, [(made.groups[0], frame) for frame in inputs])
         written = filling.cells
     else:
+        compute = _Model(options, on_sheet, where).compute
         larger = grown(drawn, tables, compute, known, words_in)
         drawn, filling = larger.drawn, fill(larger.drawn, larger.made, anew=True)
         written = larger.with_formulas(filling.cells)
@@ -238,6 +213,126 @@ def fill_file(
     names = tuple(sheet.name for sheet in drawn.sheets)
     linked = any("externalLinks/" in part for part in drawn.package.parts)
     return FilledBook(spliced(drawn, written, filling.steps, filling.values), filling, names, linked)
+
+
+@dataclass
+class _Model:
+    """Computes what weights, options and the sheet of options tell, and notes the weights that it does
+    not use."""
+
+    options: Mapping[str, Any]
+    on_sheet: Mapping[str, Any]
+    where: str
+    by_weights: dict[str, Any] = field(default_factory=dict)
+    unused: dict[str, tuple[Table, UnusedWeights]] = field(default_factory=dict)
+
+    def compute(self, tables: Tables, implied: Mapping[str, Any]) -> Graph:
+        """The matrices for one sentence.
+
+        Raises:
+            UnusedWeights: if other weights are missing.
+        """
+        if implied.get("model", model := self.by_weights.get("model")) != model:
+            self.by_weights.clear()  # titles tell another model
+        told = {**heads_of(tables.weights), **self.by_weights, **implied, **self.on_sheet}
+        settings = Settings.resolve(dict(self.options), told, self.where)
+        try:
+            return _first(attend(tables, settings))
+        except UnusedWeights as error:
+            told_model = self.options.get("model") or names_model(self.on_sheet)
+            without = [{**error.change, "feed_forward": False}] * ("model" in error.change)
+            for change in (error.change, *without):
+                told_else = "model" in implied or OF_VOCABULARY.issuperset(tables.weights)
+                if change and not told_model and not ("model" in change and told_else):
+                    with suppress(InputError, CallError):  # the weights tell the model
+                        made = attend(tables, replace(settings, **change))
+                        self.by_weights.update(change)
+                        return _first(made)
+            if not error.names:
+                raise
+            self.unused.update({name: (tables.weights[name], error) for name in error.names})
+            used = {name: one for name, one in tables.weights.items() if name not in error.names}
+            return _first(attend(replace(tables, weights=used), settings))
+
+
+def _assigned(
+    drawn: DrawnBook, model: Callable[[], _Model], known: Mapping[str, str], words_in: WordsIn | None
+) -> Assigned:
+    """The frames of a workbook: those of each sheet by itself, as in a course whose sheets have models
+    of their own, if each has an input and all that it needs, or if that leaves less.
+
+    Raises:
+        InputError: if it has no input, or is ambiguous.
+    """
+    titles = [[*titles_of(sheet, known)] for sheet in drawn.sheets]
+    apart = None
+    if sum(map(bool, titles)) > 1 and all(map(_is_whole, filter(None, titles))):
+        apart = _of_each_sheet(drawn, model, known, words_in, titles)
+        if apart and not apart.left:
+            return apart
+    try:
+        made = _of_sheets(drawn, model(), known, words_in)
+    except InputError:
+        apart = apart or _of_each_sheet(drawn, model, known, words_in, titles)
+        if apart is None:
+            raise
+        return apart
+    if made.left and len(drawn.sheets) > 1:
+        apart = apart or _of_each_sheet(drawn, model, known, words_in, titles)
+    return apart if apart and len(apart.left) < len(made.left) else made
+
+
+def _is_whole(titles: Sequence[Title]) -> bool:
+    """Whether titles name an input and, with queries, keys or values, weights."""
+    named = {title.step.rpartition(".")[2].partition("_")[0] for title in titles}
+    return steps.INPUT.symbol in named and ("W" in named or named.isdisjoint(PROJECTIONS))
+
+
+def _of_each_sheet(
+    drawn: DrawnBook,
+    model: Callable[[], _Model],
+    known: Mapping[str, str],
+    words_in: WordsIn | None,
+    titles: Sequence[Sequence[Title]],
+) -> Assigned | None:
+    """The frames of each sheet by itself; None if one of them needs others."""
+    made = Assigned()
+    for sheet, own in zip(drawn.sheets, titles):
+        alone = copy(drawn)
+        alone.sheets = [sheet]
+        try:
+            part = _of_sheets(alone, model(), known, words_in)
+        except InputError:
+            if own or any(text.startswith("{{") for text in map(str, sheet.values.values())):
+                return None
+            continue
+        made.labels += [(tag, len(made.groups) + number) for tag, number in part.labels]
+        made.groups += part.groups
+        made.graphs += part.graphs
+        made.left += part.left
+        made.unread += part.unread
+    return made if made.groups and all(group.frames for group in made.groups) else None
+
+
+def _of_sheets(
+    drawn: DrawnBook, model: _Model, known: Mapping[str, str], words_in: WordsIn | None
+) -> Assigned:
+    """The frames of some sheets, which have one model.
+
+    Raises:
+        InputError: if they have no input, or are ambiguous.
+    """
+    made = words_apart(drawn, known) or assigned(drawn, model.compute, known, words_in)
+    made.left += (
+        f"{quoted(one.sheet)}!{address(one.row, one.column)}: {name} stands here, which the model "
+        "does not use."
+        for name, (one, _) in model.unused.items()
+        if not any(name in graph for graph in made.graphs)
+        and not any(looked_up(group.table, one) for group in made.groups)
+    )
+    if model.unused and not any(group.frames for group in made.groups):
+        raise next(iter(model.unused.values()))[1]
+    return made
 
 
 def _first(computation: Computation) -> Graph:
