@@ -341,6 +341,7 @@ class Group:
         known: the frames that hold numbers already: Q, K and V without an input, copies of the input.
         settings: those that these imply.
         temperatures: those of other softmaxes than the usual one.
+        implied: the settings that titles near it imply, where sentences have models of their own.
     """
 
     name: str
@@ -354,6 +355,7 @@ class Group:
     known: tuple[Frame, ...] = ()
     settings: dict[str, Any] = field(default_factory=dict)
     temperatures: Collection[float] = ()
+    implied: Mapping[str, Any] = field(default_factory=dict)
 
     def away(self, title: Title) -> float:
         """How far a title is from its input or a copy of that, or from its heading."""

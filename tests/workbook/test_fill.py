@@ -4186,6 +4186,50 @@ def test_sheets_have_models_of_their_own(other: str, tmp_path: Path) -> None:
     np.testing.assert_allclose(last, wanted[other], rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("below", [False, True])
+@pytest.mark.parametrize("right", ["Causal attention weights", "Attention weights (T = 2)"])
+def test_sentences_have_titles_of_their_own(right: str, below: bool, tmp_path: Path) -> None:
+    """A mask or a temperature that the title of one tells is not that of the other, with other words in
+    the same arrangement, too."""
+    made, words = openpyxl.Workbook(), PETS[:3]
+    sheet = AuthorSheet(made.active)
+    for n, title in enumerate(("Attention weights", right)):
+        row, column = (1 + 20 * n, 1) if below else (1, 1 + 12 * n)
+        sheet.block(row, column, "Input", words, "ab", X[:3, :2])
+        sheet.block(row + 9, column, title, words, words)
+    out = filled(saved(made, tmp_path / "own.xlsx"))[1]
+    attn_xl.fill(tmp_path / "own.xlsx", tmp_path / "new.xlsx", {"a": X[:3, 1:], "b": X[:3, 1:]})
+    for path, x in ((out, X[:3, :2]), (tmp_path / "new.xlsx", X[:3, 1:])):
+        drawn = read_drawn(path).sheets[0]
+        places = [Place("Sheet", 12 + 20 * n * below, 2 + 12 * n * (not below), 3, 3) for n in (0, 1)]
+        plain, other = (values_in(drawn, place, False)[1] for place in places)
+        np.testing.assert_allclose(plain, naive_attention(x, x, x)[0], rtol=1e-12)
+        halved = naive_attention(x / np.sqrt(2), x / np.sqrt(2), x)[0]
+        wanted = (
+            halved if "T" in right else attn_xl.attend(x, causal=True)["Sentence"]["Softmax"].values
+        )
+        np.testing.assert_allclose(other, wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize("said", [True, False])
+def test_weights_beside_one_sentence_are_those_of_another(said: bool, tmp_path: Path) -> None:
+    """Which is noted; unless a text says that it has none."""
+    made, words, w = openpyxl.Workbook(), PETS[:3], np.array([[1, 2], [0.5, -1]])
+    sheet = AuthorSheet(made.active)
+    for n in (0, 1):
+        sheet.block(2, 1 + 12 * n, "Input", words, "ab", X[:3, :2])
+        sheet.block(10, 1 + 12 * n, "Scores", words, words)
+    for n, kind in enumerate("QK"):
+        sheet.block(2, 18 + 5 * n, f"W_{kind}", "ab", "cd", w)
+    made.active["A1"] = "Without weights" if said else "First"
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    drawn, x = read_drawn(out).sheets[0], X[:3, :2]
+    q = x if said else x @ w
+    np.testing.assert_allclose(values_in(drawn, Place("Sheet", 12, 2, 3, 3), False)[1], q @ q.T)
+    noted = "Sheet!B4:C6: is computed with the weights beside Sheet!N4:O6."
+    assert (noted in book.report()) != said
+
+
 def test_headings_of_as_many_heads_as_a_word_counts(tmp_path: Path) -> None:
     """`Output` below `Head 2` is none of the second word."""
     rng = np.random.default_rng(4)

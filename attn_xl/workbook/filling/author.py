@@ -21,11 +21,11 @@ from attn_xl.models.unused import UnusedWeights
 from attn_xl.settings import SETTINGS, Settings
 from attn_xl.spreadsheets.addresses import address, quoted
 from attn_xl.spreadsheets.book import wrote_this
-from attn_xl.spreadsheets.drawn import DrawnBook, read_drawn
+from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet, read_drawn
 from attn_xl.spreadsheets.engine import Key, computed
 from attn_xl.spreadsheets.formulas import formula_in
 from attn_xl.spreadsheets.numerals import NOT_STORED
-from attn_xl.tables.frames import Frame, Title, titles_of
+from attn_xl.tables.frames import Frame, titles_of
 from attn_xl.tables.labels import Table, looked_up
 from attn_xl.tables.names import SPELLINGS, step_named
 from attn_xl.tables.own_names import called_in, says_where
@@ -36,7 +36,8 @@ from attn_xl.text import listed
 from attn_xl.workbook.xlsx.splice import FilledCells, Now, StoredValues, filled_at, spliced
 from attn_xl.workbook.xlsx.table_columns import with_header_names
 
-from .fill import Filling, check, fill, settle
+from .areas import areas_of
+from .fill import Filling, check, fill, gap, settle
 from .groups import assigned
 from .grow import grown
 from .lookups import with_lookups
@@ -119,12 +120,20 @@ def _unscaled(filling: Filling) -> Iterator[str]:
 
 def _conventions(filling: Filling) -> Iterator[str]:
     """What formulas do where books differ, and no title tells: attention weights hide later words,
-    because the next ones are predicted; a GRU keeps z of its state; a sheet does without the weights of
-    another one."""
+    because the next ones are predicted; a GRU keeps z of its state; a sentence has the weights of
+    another one, or does without those of another sheet."""
     groups = [one.group for one in filling.sentences]
     weighted = {frame.place.sheet for group in groups for frame, _ in group.weights.values()}
-    for group in (one for one in groups if weighted and not one.weights):
+    bare = (one for one in groups if not one.weights and one.input.place.sheet not in weighted)
+    for group in bare if weighted else ():
         yield f"{group.input.where}: is computed without the weights of {listed(sorted(weighted))}."
+    for group in groups:
+        place = group.weights.get(steps.W_Q.symbol, (group.input,))[0].place
+        away = {one.input.where: gap(one.input.place, place) for one in groups}
+        nearest_one = min(away, key=away.__getitem__)
+        projects = any(one.step.partition("_")[0] in PROJECTIONS for one in group.frames)
+        if nearest_one != group.input.where and place.sheet == group.input.place.sheet and not projects:
+            yield f"{group.input.where}: is computed with the weights beside {nearest_one}."
     names = (step.rpartition(".")[2] for one in filling.sentences for step in one.graph)
     has = {name.partition("_")[0] for name in names}
     for _, frame, count in filling.frames:
@@ -190,16 +199,22 @@ def fill_file(
 
     known = {name: step.symbol for step in _steps() for name in _spelled(step)}
     known |= {name: _step(step) for name, step in (called or {}).items()}
+    model = partial(_Model, options, on_sheet, where)
     drawn, lookups, inputs = with_lookups(drawn, known)
     if tables is None:
         known = {**called_in(drawn), **known}
-        made = _assigned(drawn, partial(_Model, options, on_sheet, where), known, words_in)
+        made = _assigned(drawn, model, known, words_in)
         filling = fill(drawn, made)
         filling.add(lookups, [(made.groups[0], frame) for frame in inputs])
         written = filling.cells
     else:
-        compute = _Model(options, on_sheet, where).compute
-        larger = grown(drawn, tables, compute, known, words_in)
+        larger = grown(
+            drawn,
+            tables,
+            lambda drawn, names: _assigned(drawn, model, names, words_in),
+            lambda tables, implied: model().compute(tables, implied),
+            known,
+        )
         drawn, filling = larger.drawn, fill(larger.drawn, larger.made, anew=True)
         written = larger.with_formulas(filling.cells)
         larger.note_formulas(written, filling.values)
@@ -258,56 +273,47 @@ class _Model:
 def _assigned(
     drawn: DrawnBook, model: Callable[[], _Model], known: Mapping[str, str], words_in: WordsIn | None
 ) -> Assigned:
-    """The frames of a workbook: those of each sheet by itself, as in a course whose sheets have models
-    of their own, if each has an input and all that it needs, or if that leaves less.
+    """The frames of a workbook: those of each area by itself, as in a course whose sheets have models
+    of their own, if nothing is left over there or if that leaves less.
 
     Raises:
         InputError: if it has no input, or is ambiguous.
     """
-    titles = [[*titles_of(sheet, known)] for sheet in drawn.sheets]
-    apart = None
-    if sum(map(bool, titles)) > 1 and all(map(_is_whole, filter(None, titles))):
-        apart = _of_each_sheet(drawn, model, known, words_in, titles)
-        if apart and not apart.left:
-            return apart
+    apart = _of_areas(drawn, model, known, words_in, areas_of(drawn, known))
+    if apart and not apart.left:
+        return apart
     try:
         made = _of_sheets(drawn, model(), known, words_in)
     except InputError:
-        apart = apart or _of_each_sheet(drawn, model, known, words_in, titles)
+        apart = apart or _of_areas(drawn, model, known, words_in, drawn.sheets)
         if apart is None:
             raise
         return apart
-    if made.left and len(drawn.sheets) > 1:
-        apart = apart or _of_each_sheet(drawn, model, known, words_in, titles)
+    if made.left:
+        apart = apart or _of_areas(drawn, model, known, words_in, drawn.sheets)
     return apart if apart and len(apart.left) < len(made.left) else made
 
 
-def _is_whole(titles: Sequence[Title]) -> bool:
-    """Whether titles name an input and, with queries, keys or values, weights."""
-    named = {title.step.rpartition(".")[2].partition("_")[0] for title in titles}
-    return steps.INPUT.symbol in named and ("W" in named or named.isdisjoint(PROJECTIONS))
-
-
-def _of_each_sheet(
+def _of_areas(
     drawn: DrawnBook,
     model: Callable[[], _Model],
     known: Mapping[str, str],
     words_in: WordsIn | None,
-    titles: Sequence[Sequence[Title]],
+    areas: Sequence[DrawnSheet],
 ) -> Assigned | None:
-    """The frames of each sheet by itself; None if one of them needs others."""
+    """The frames of several areas, each by itself; None if one of them needs others."""
     made = Assigned()
-    for sheet, own in zip(drawn.sheets, titles):
+    for area in areas if len(areas) > 1 else ():
         alone = copy(drawn)
-        alone.sheets = [sheet]
+        alone.sheets = [area]
         try:
             part = _of_sheets(alone, model(), known, words_in)
         except InputError:
-            if own or any(text.startswith("{{") for text in map(str, sheet.values.values())):
+            if any(titles_of(area, known)) or "{{" in "".join(map(str, area.values.values())):
                 return None
             continue
         made.labels += [(tag, len(made.groups) + number) for tag, number in part.labels]
-        made.groups += part.groups
+        made.groups += [replace(group, implied=part.implied) for group in part.groups]
         made.graphs += part.graphs
         made.left += part.left
         made.unread += part.unread

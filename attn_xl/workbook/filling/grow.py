@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -37,14 +37,13 @@ from attn_xl.tables.headings import OF_HEADS
 from attn_xl.tables.labels import Table, words_seen
 from attn_xl.tables.names import weight_label
 from attn_xl.tables.own_names import DIMENSIONS, WORDS, called_in, names_of, sheets_named, tags_of
-from attn_xl.tables.roles import WordsIn
 from attn_xl.tables.survey import Tables, heads_of
 from attn_xl.text import count
 from attn_xl.workbook.xlsx.moved import Both, Moves, moved
 from attn_xl.workbook.xlsx.repeated import repeated
 from attn_xl.workbook.xlsx.splice import Filled, FilledCells, FilledRow, StoredValues
 
-from .groups import as_shown, assigned
+from .groups import as_shown
 from .titles import Assigned, Compute, plain_exponentials
 from .two_words import OF_TWO_WORDS
 
@@ -110,14 +109,15 @@ class Grown:
 def grown(
     drawn: DrawnBook,
     tables: Tables,
+    assign: Callable[[DrawnBook, Mapping[str, str]], Assigned],
     compute: Compute,
     called: Mapping[str, str],
-    words_in: WordsIn | None = None,
 ) -> Grown:
     """Make room for sentences in an author's workbook, and put their words and numbers there.
 
     Args:
         tables: the sentences, one for each group of frames, and weights that replace the author's.
+        assign: finds the frames of a workbook.
         compute: computes the model for the tables of one sentence.
         called: an author's own names, in lower case, and the steps they stand for.
 
@@ -126,7 +126,7 @@ def grown(
     """
     sentences = list(tables.sentences.items())
     names = _hold_places(drawn, called, tables)
-    old = assigned(drawn, compute, names, words_in)
+    old = assign(drawn, names)
     for group in old.groups:
         if group.settings or any(frame.step == steps.QUERIES.symbol for frame in group.known):
             raise InputError(
@@ -151,7 +151,7 @@ def grown(
         room = len(old.groups)
         drawn = read_drawn(drawn.path, _with_one_more(drawn, old, names))
         names |= _hold_places(drawn, called, tables)
-        old = assigned(drawn, compute, names, words_in)
+        old = assign(drawn, names)
         if len(old.groups) <= room:
             raise InputError(
                 f"{drawn.path}: has room for {room} of {len(sentences)} sentences. Choose some with "
@@ -169,7 +169,7 @@ def grown(
         if steps.MASK.symbol in theirs:
             theirs[steps.MASK.symbol] = _for_words(theirs[steps.MASK.symbol], table.rows)
         given = Tables(tables.path, {name: table}, {**theirs, **tables.weights})
-        implied = {**old.implied, **plain_exponentials(group)}
+        implied = {**old.implied, **group.implied, **plain_exponentials(group)}
         heads = heads_of({step: table for step, (_, table) in group.weights.items()})
         if heads and group.weights.keys().isdisjoint(given.weights):
             given = _with_weights_of_heads(given, group, compute, {**implied, **heads})

@@ -1,0 +1,85 @@
+"""The areas of a workbook that stand by themselves, as in a course: sheets, or parts of a sheet, each
+with an input of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from attn_xl.models import steps
+from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet
+from attn_xl.tables.frames import Title, titles_of
+from attn_xl.tables.names import names_memory
+
+from .titles import PROJECTIONS, counted_in
+
+
+def areas_of(drawn: DrawnBook, called: Mapping[str, str]) -> list[DrawnSheet]:
+    """The sheets, or their parts, each with an input and, for queries, keys or values, with weights; []
+    if there are not several, or if one of them needs another."""
+    found: list[DrawnSheet] = []
+    for sheet in drawn.sheets:
+        titles = [*titles_of(sheet, called)]
+        if titles:
+            parts = [part for part in _parts(sheet, titles) if any(titles_of(part, called))]
+            bare = [part for part in parts if not _has_weights([*titles_of(part, called)])]
+            told = len(bare) == len(parts) or all(map(_says_without, bare))
+            found += parts if told else [sheet]  # sentences may share weights
+    whole = all(_is_whole([*titles_of(area, called)]) for area in found)
+    return found if whole and len(found) > 1 else []
+
+
+def _is_whole(titles: Sequence[Title]) -> bool:
+    named = _named(titles)
+    inputs = (title for title in titles if title.step == steps.INPUT.symbol)
+    if any(names_memory(one.text) for one in titles) or any(counted_in(one.text) for one in inputs):
+        return False
+    return steps.INPUT.symbol in named and (_has_weights(titles) or named.isdisjoint(PROJECTIONS))
+
+
+def _has_weights(titles: Sequence[Title]) -> bool:
+    return "W" in _named(titles)
+
+
+def _says_without(sheet: DrawnSheet) -> bool:
+    """Whether a text says that there are no weights."""
+    texts = (value for value in sheet.values.values() if isinstance(value, str))
+    return any(re.search(r"\b(?:without|no)\b.*\bweights?\b", text, re.IGNORECASE) for text in texts)
+
+
+def _named(titles: Sequence[Title]) -> set[str]:
+    return {title.step.rpartition(".")[2].partition("_")[0] for title in titles}
+
+
+def _parts(sheet: DrawnSheet, titles: Sequence[Title]) -> list[DrawnSheet]:
+    """A sheet cut at the blank columns, or else rows, before each of its inputs but the first."""
+    inputs = [title for title in titles if title.step == steps.INPUT.symbol]
+    for axis in (1, 0):
+        starts = sorted({(title.row, title.column)[axis] for title in inputs})
+        if len(starts) < 2 or len(starts) < len(inputs):
+            continue
+        used = {cell[axis] for cell in (*sheet.values, *sheet.formulas)}
+        used |= {*np.flatnonzero(sheet.looks.framed.any(axis=1 - axis)).tolist()}
+        cuts = [next((n for n in range(start, 0, -1) if n - 1 not in used), 0) for start in starts[1:]]
+        if all(start < cut for start, cut in zip(starts, cuts)):
+            return [*_cut(sheet, axis, [0, *cuts, 1 << 21])]
+    return [sheet]
+
+
+def _cut(sheet: DrawnSheet, axis: int, ends: Sequence[int]) -> Iterator[DrawnSheet]:
+    """The parts of a sheet between rows, or columns if `axis` is 1; cells keep their places."""
+    for start, end in pairwise(ends):
+        framed = np.zeros_like(sheet.looks.framed)
+        band = (slice(start, end), slice(None)) if axis == 0 else (slice(None), slice(start, end))
+        framed[band] = sheet.looks.framed[band]
+        yield replace(
+            sheet,
+            values={cell: v for cell, v in sheet.values.items() if start <= cell[axis] < end},
+            formulas={cell: f for cell, f in sheet.formulas.items() if start <= cell[axis] < end},
+            looks=sheet.looks._replace(framed=framed),
+            merged=[one for one in sheet.merged if start <= one[axis] < end],
+        )
