@@ -102,7 +102,7 @@ def build(run: Run, name: str, x: Matrix) -> tuple[Matrix, ...]:
     vectors of its words.
 
     Raises:
-        InputError: if the classes have no names.
+        InputError: if the classes are unknown, or it is open which is which.
     """
     s = run.settings
     if s.body is Model.encoder:
@@ -111,14 +111,15 @@ def build(run: Run, name: str, x: Matrix) -> tuple[Matrix, ...]:
         words = run.computed(s.body, name, x)[-1]
     usual = Pooling.last if s.body in RECURRENT else Pooling.mean
     known = run.answers.classes
-    w_c = run.weights.matrix(steps.W_C, WHOLE, words.columns, len(known) or 2, known)
     table = run.tables.weights.get(steps.W_C.symbol)
-    if table is not None and not table.labelled[1]:
+    unnamed = table if table is not None and not table.labelled[1] else None
+    if unnamed is not None and known:
         raise InputError(
-            f"{table.file}, sheet {table.sheet!r}: the columns of W_C have no labels. Write "
-            "the name "
-            "of a class above each."
+            f"{unnamed.file}, sheet {unnamed.sheet!r}: the columns of W_C have no labels. Write the name "
+            "of its class above each."
         )
+    named = [f"class {number + 1}" for number in range(unnamed.shape[1])] if unnamed else known
+    w_c = run.weights.matrix(steps.W_C, WHOLE, words.columns, len(known) or 2, named)
     if table is None and not known:
         raise InputError(
             f"{run.tables.path}: the classes are unknown. Add W_C with a column for each class, "

@@ -404,9 +404,6 @@ def _computed(drawn: DrawnBook, group: Group, compute: Compute, implied: Mapping
         implied = {**implied, "memory": memory.name}
     if steps.W_P.symbol in weights:
         implied = {**implied, "positions": "learned"}
-    if (w_c := weights.get(steps.W_C.symbol)) and not w_c.labelled[1]:
-        classes = tuple(f"class {number}" for number, _ in enumerate(w_c.columns, 1))
-        weights[w_c.name] = replace(w_c, columns=classes, labelled=(w_c.labelled[0], True))
     if A in weights:
         implied = {**implied, "attention": A}
     graph = compute(Tables(drawn.path, sentences, weights), {**implied, **group.settings})
