@@ -115,8 +115,8 @@ def build(run: Run, name: str, x: Matrix) -> tuple[Matrix, ...]:
     unnamed = table if table is not None and not table.labelled[1] else None
     if unnamed is not None and known:
         raise InputError(
-            f"{unnamed.file}, sheet {unnamed.sheet!r}: the columns of W_C have no labels. Write the name "
-            "of its class above each."
+            f"{unnamed.file}, sheet {unnamed.sheet!r}: the columns of W_C have no labels. Write the "
+            "name of its class above each."
         )
     named = [f"class {number + 1}" for number in range(unnamed.shape[1])] if unnamed else known
     w_c = run.weights.matrix(steps.W_C, WHOLE, words.columns, len(known) or 2, named)
