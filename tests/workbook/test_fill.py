@@ -4230,6 +4230,17 @@ def test_weights_beside_one_sentence_are_those_of_another(said: bool, tmp_path: 
     assert (noted in book.report()) != said
 
 
+def test_weights_above_two_sentences_are_those_of_both(tmp_path: Path) -> None:
+    """Though W_V stands above the second one, they are not cut apart."""
+    w = np.random.default_rng(6).integers(-3, 4, (3, 2, 2)) / 2
+    blocks: list[Any] = [(1, 1 + 4 * n, f"W_{kind}", w[n]) for n, kind in enumerate("QKV")]
+    inputs = X[:3, :2], Y[:3, :2]
+    for n, x in enumerate(inputs):
+        blocks += [(6, 1 + 8 * n, "Input", x), (13, 1 + 8 * n, "Output", (3, 2))]
+    for x, shown in zip(inputs, filled_blocks(tmp_path, blocks)):
+        np.testing.assert_allclose(shown, naive_attention(*(x @ own for own in w))[1], rtol=1e-12)
+
+
 def test_headings_of_as_many_heads_as_a_word_counts(tmp_path: Path) -> None:
     """`Output` below `Head 2` is none of the second word."""
     rng = np.random.default_rng(4)

@@ -18,19 +18,32 @@ from attn_xl.tables.names import names_memory
 from .titles import PROJECTIONS, counted_in
 
 
-def areas_of(drawn: DrawnBook, called: Mapping[str, str]) -> list[DrawnSheet]:
+def areas_of(drawn: DrawnBook, called: Mapping[str, str], *, sharing: bool = True) -> list[DrawnSheet]:
     """The sheets, or their parts, each with an input and, for queries, keys or values, with weights; []
-    if there are not several, or if one of them needs another."""
+    if there are not several, or if one of them needs another.
+
+    Args:
+        sharing: whether the sentences of a sheet may share weights, unless each has the same ones.
+    """
     found: list[DrawnSheet] = []
+    if any(map(has_tags, drawn.sheets)):
+        return []
     for sheet in drawn.sheets:
         titles = [*titles_of(sheet, called)]
         if titles:
             parts = [part for part in _parts(sheet, titles) if any(titles_of(part, called))]
-            bare = [part for part in parts if not _has_weights([*titles_of(part, called)])]
+            weights = [_weights([*titles_of(part, called)]) for part in parts]
+            bare = [part for part, own in zip(parts, weights) if not own]
             told = len(bare) == len(parts) or all(map(_says_without, bare))
-            found += parts if told else [sheet]  # sentences may share weights
+            alike = len({*weights} - {frozenset()}) < 2
+            found += parts if not sharing or (told and alike) else [sheet]
     whole = all(_is_whole([*titles_of(area, called)]) for area in found)
     return found if whole and len(found) > 1 else []
+
+
+def has_tags(sheet: DrawnSheet) -> bool:
+    """Whether cells have `{{` at their start."""
+    return any(isinstance(value, str) and value.startswith("{{") for value in sheet.values.values())
 
 
 def _is_whole(titles: Sequence[Title]) -> bool:
@@ -38,11 +51,11 @@ def _is_whole(titles: Sequence[Title]) -> bool:
     inputs = (title for title in titles if title.step == steps.INPUT.symbol)
     if any(names_memory(one.text) for one in titles) or any(counted_in(one.text) for one in inputs):
         return False
-    return steps.INPUT.symbol in named and (_has_weights(titles) or named.isdisjoint(PROJECTIONS))
+    return steps.INPUT.symbol in named and ("W" in named or named.isdisjoint(PROJECTIONS))
 
 
-def _has_weights(titles: Sequence[Title]) -> bool:
-    return "W" in _named(titles)
+def _weights(titles: Sequence[Title]) -> frozenset[str]:
+    return frozenset(title.step for title in titles if title.step.startswith(("W_", "U_")))
 
 
 def _says_without(sheet: DrawnSheet) -> bool:

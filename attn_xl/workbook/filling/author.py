@@ -36,7 +36,7 @@ from attn_xl.text import listed
 from attn_xl.workbook.xlsx.splice import FilledCells, Now, StoredValues, filled_at, spliced
 from attn_xl.workbook.xlsx.table_columns import with_header_names
 
-from .areas import areas_of
+from .areas import areas_of, has_tags
 from .fill import Filling, check, fill, gap, settle
 from .groups import assigned
 from .grow import grown
@@ -282,16 +282,21 @@ def _assigned(
     apart = _of_areas(drawn, model, known, words_in, areas_of(drawn, known))
     if apart and not apart.left:
         return apart
+    tagged, finer = any(map(has_tags, drawn.sheets)), areas_of(drawn, known, sharing=False)
+    found: list[Assigned] = []
+    error = None
     try:
-        made = _of_sheets(drawn, model(), known, words_in)
-    except InputError:
-        apart = apart or _of_areas(drawn, model, known, words_in, drawn.sheets)
-        if apart is None:
+        found.append(_of_sheets(drawn, model(), known, words_in))
+    except InputError as why:
+        if tagged:
             raise
-        return apart
-    if made.left:
-        apart = apart or _of_areas(drawn, model, known, words_in, drawn.sheets)
-    return apart if apart and len(apart.left) < len(made.left) else made
+        error = why
+    if not found or found[0].left:
+        several = (_of_areas(drawn, model, known, words_in, areas) for areas in (drawn.sheets, finer))
+        found += [one for one in (apart, *several) if one]
+    if error and not found:
+        raise error
+    return min(found, key=lambda one: len(one.left))
 
 
 def _of_areas(
@@ -309,7 +314,7 @@ def _of_areas(
         try:
             part = _of_sheets(alone, model(), known, words_in)
         except InputError:
-            if any(titles_of(area, known)) or "{{" in "".join(map(str, area.values.values())):
+            if any(titles_of(area, known)) or has_tags(area):
                 return None
             continue
         made.labels += [(tag, len(made.groups) + number) for tag, number in part.labels]
