@@ -4147,6 +4147,16 @@ def test_captions_stand_below_their_frames(tmp_path: Path) -> None:
     np.testing.assert_allclose(shown["Output"], naive_attention(x, x, x)[1], rtol=1e-12)
 
 
+def test_titles_beside_frames_are_no_captions_of_those_above(tmp_path: Path) -> None:
+    made, words = openpyxl.Workbook(), PETS[:3]
+    sheet = AuthorSheet(made.active, labels=False)
+    for n, step in enumerate(("Input", "Scores", "Row max", "Exponentials", "Row sum", "Softmax")):
+        wide = [None] if step.startswith("Row") else words
+        sheet.block(1 + 4 * n, 1, "", words, wide, X[:3] if n == 0 else None)
+        made.active.cell(3 + 4 * n, 2 + len(wide), step)
+    assert not filled(saved(made, tmp_path / "own.xlsx"))[0].attention
+
+
 @pytest.mark.parametrize("other", ["weights", "causal", "positions", "similarity"])
 def test_sheets_have_models_of_their_own(other: str, tmp_path: Path) -> None:
     """As in a course: the second sheet says nothing of the first, plain attention."""

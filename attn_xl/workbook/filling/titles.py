@@ -137,7 +137,7 @@ def _captions(page: Page, titles: Sequence[Title]) -> list[Title]:
             if page.texts(*down) or page.framed(*down) or page.filled(*down):
                 return []
             found.append(replace(title, place=replace(last, rows=0, columns=0)))
-        elif any(title.row < one.row for one in over):
+        elif any(distance(title, *box(one)) is not None for one in places):
             return []
         else:
             found.append(title)
