@@ -3287,6 +3287,7 @@ def test_a_blank_frame_of_the_words_without_a_title_is_said(columns: Any, tmp_pa
         (["Softmax, temperature 2"], [2]),
         (["Softmax (T=2)", "Softmax (T=0.5)"], [2, 0.5]),
         (["Softmax", "Softmax (T=0.5)", "Softmax (T=2)"], [1, 0.5, 2]),
+        (["Softmax", "Softmax (T=2)"], [1, 2]),
         (["Softmax at t = 3"], [1]),  # a time
     ],
 )

@@ -374,7 +374,7 @@ def _again(made: Assigned, pages: Mapping[str, Page]) -> Iterator[str]:
         several = [step for step, frames in places.items() if len(frames) > 1]
         if len(several) > 1:
             first, second, *_ = places[several[0]]
-            what = " and ".join(several)
+            what = f"{', '.join(several[:-1])} and {several[-1]}"
             yield (
                 f"{second.where}: {what} are the same as from {first.where} on. If they are of another "
                 "layer or sentence, say so: write Layer 2 above them, or its words."

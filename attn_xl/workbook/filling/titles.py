@@ -735,15 +735,16 @@ _TEMPERATURE = re.compile(  # t = 2 is a time
 
 def temperature_in(title: Title) -> float:
     """The number by which scores are also divided, as the title of their softmax tells; 0 for none."""
-    found = _TEMPERATURE.search(title.text) if title.step.startswith(steps.SOFTMAX.symbol) else None
+    alone = title.step.partition("_")[0] == steps.SOFTMAX.symbol
+    found = _TEMPERATURE.search(title.text) if alone else None
     return float(found[1]) if found else 0.0
 
 
 def of_other_temperatures(titles: Iterable[Title]) -> dict[Title, float]:
     """The titles of softmaxes with several temperatures and, without 1, the usual one, these."""
-    named = {one: temperature_in(one) for one in titles if one.step.startswith(steps.SOFTMAX.symbol)}
-    several = len({*named.values()} - {0.0}) > 1
-    return {one: t for one, t in named.items() if several and t not in (0.0, 1.0)}
+    alone = (one for one in titles if one.step.partition("_")[0] == steps.SOFTMAX.symbol)
+    named = {one: temperature_in(one) or 1.0 for one in alone}
+    return {one: t for one, t in named.items() if len({*named.values()}) > 1 and t != 1.0}
 
 
 def tempered(step: str, temperature: float) -> str:
