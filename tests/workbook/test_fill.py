@@ -4252,6 +4252,25 @@ def test_weights_above_two_sentences_are_those_of_both(tmp_path: Path) -> None:
         np.testing.assert_allclose(shown, naive_attention(*(x @ own for own in w))[1], rtol=1e-12)
 
 
+@pytest.mark.parametrize("across", [True, False])
+def test_a_source_looks_at_its_own_words_too(across: bool, tmp_path: Path) -> None:
+    """An encoder on one sheet, and a decoder that looks at it on another."""
+    made, words, others, x, y = openpyxl.Workbook(), PETS[:3], DESK[:2], X[:3, :2], Y[:2, :2]
+    encoder, decoder = AuthorSheet(made.active), AuthorSheet(made.create_sheet("Decoder"))
+    encoder.block(2, 2, "Embeddings", words, "ab", x)
+    decoder.block(2, 2, "Decoder states", others, "ab", y)
+    for n, step in enumerate(("Scores", "Weights")):
+        encoder.block(10 + 8 * n, 2, step, words, words if across else [None] * 3)
+        decoder.block(10 + 8 * n, 2, f"Cross-attention {step.casefold()}", others, words)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (book.filling.count, book.attention) == (30, [])
+    for sheet, wanted in zip(
+        read_drawn(out).sheets, (naive_attention(x, x, x), naive_attention(y, x, x))
+    ):
+        place = Place(sheet.name, 20, 3, len(wanted[0]), 3)
+        np.testing.assert_allclose(values_in(sheet, place, False)[1], wanted[0], rtol=1e-12)
+
+
 def test_headings_of_as_many_heads_as_a_word_counts(tmp_path: Path) -> None:
     """`Output` below `Head 2` is none of the second word."""
     rng = np.random.default_rng(4)

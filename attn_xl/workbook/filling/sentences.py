@@ -324,7 +324,8 @@ def _looking_at_each_other(
     groups: list[Group], pages: Mapping[str, Page], titles: Sequence[Title]
 ) -> list[Group]:
     """The sentences, without those that another one looks at, which keeps them among its weights: a
-    frame of scores or attention weights whose labels are the words of one and of the other says so."""
+    frame of scores or attention weights whose labels are the words of one and of the other says so.
+    What is looked at stays a sentence if another frame has its words on both sides."""
     seen: set[Place] = set()
     found: set[int] = set()
     pairs = sorted(permutations(groups, 2), key=lambda two: _apart(*(one.input.place for one in two)))
@@ -342,7 +343,24 @@ def _looking_at_each_other(
                 )
                 _orient_weights(own)
                 break
-    return [group for group in groups if group.input.place not in seen]
+    across = [one for one in titles if one.step in ACROSS and one.place is None]
+    return [
+        group
+        for group in groups
+        if group.input.place not in seen
+        or any(_looks_at_itself(pages[one.sheet], one, group, taken) for one in across)
+    ]
+
+
+def _looks_at_itself(page: Page, title: Title, group: Group, taken: Sequence[Place]) -> bool:
+    """Whether a title has a place whose labels are the words of a sentence on both sides, or on one and
+    whose borders fit."""
+    words, turned = group.table.rows, group.words_in == "columns"
+    for one in candidates(page, title, Shape(words, words), turned, taken)[:1]:
+        (left, _), (above, _) = labels_of(page, one.place)
+        sides = {left, above} - {()}
+        return sides == {words} and (left == above or "borders" in one.signs)
+    return False
 
 
 def _is_across(page: Page, title: Title, own: Group, other: Group, taken: Sequence[Place]) -> bool:
