@@ -2662,6 +2662,15 @@ def test_words_beside_each_other(asked: str, tmp_path: Path) -> None:
     np.testing.assert_allclose(shown[f"Output[{who}]"][0], output[n], rtol=1e-12)
     with pytest.raises(InputError, match=r"C2:E2 and .*G2:I2 may be two words of a sentence"):
         attn_xl.read_tables(tmp_path / "own.xlsx")
+    with pytest.raises(
+        InputError, match=r"C2:E2 stands beside the words of .*G2:I2, which other words"
+    ):
+        attn_xl.fill(tmp_path / "own.xlsx", tmp_path / "new.xlsx", X[:2])
+    other = AuthorSheet(made.create_sheet("Other"))  # whose input has no title
+    other.block(2, 2, "", PETS, DIMS, X)
+    other.block(12, 2, "Scores", PETS, PETS)
+    again, _ = filled(saved(made, tmp_path / "two.xlsx"))
+    assert len(again.filling.frames) == len(shown) + 1
 
 
 def test_sentences_over_frames_are_read_again(tmp_path: Path) -> None:

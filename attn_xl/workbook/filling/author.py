@@ -123,10 +123,11 @@ def _conventions(filling: Filling) -> Iterator[str]:
     because the next ones are predicted; a GRU keeps z of its state; a sentence has the weights of
     another one, or does without those of another sheet."""
     groups = [one.group for one in filling.sentences]
-    weighted = {frame.place.sheet for group in groups for frame, _ in group.weights.values()}
-    bare = (one for one in groups if not one.weights and one.input.place.sheet not in weighted)
-    for group in bare if weighted else ():
-        yield f"{group.input.where}: is computed without the weights of {listed(sorted(weighted))}."
+    projected = {one.input.where: one.weights.keys() & {*PROJECTIONS.values()} for one in groups}
+    weighted = {one.input.place.sheet for one in groups if projected[one.input.where]}
+    for group in groups if weighted else ():
+        if not projected[group.input.where] and group.input.place.sheet not in weighted:
+            yield f"{group.input.where}: is computed without the weights of {listed(sorted(weighted))}."
     for group in groups:
         place = group.weights.get(steps.W_Q.symbol, (group.input,))[0].place
         away = {one.input.where: gap(one.input.place, place) for one in groups}
@@ -307,22 +308,33 @@ def _of_areas(
     areas: Sequence[DrawnSheet],
 ) -> Assigned | None:
     """The frames of several areas, each by itself; None if one of them needs others."""
-    made = Assigned()
+    parts = []
     for area in areas if len(areas) > 1 else ():
         alone = copy(drawn)
         alone.sheets = [area]
         try:
-            part = _of_sheets(alone, model(), known, words_in)
+            parts.append(_of_sheets(alone, model(), known, words_in))
         except InputError:
             if any(titles_of(area, known)) or has_tags(area):
                 return None
-            continue
+    made = _joined(parts)
+    return made if made.groups and all(group.frames for group in made.groups) else None
+
+
+def _joined(parts: Sequence[Assigned]) -> Assigned:
+    """What was found in several areas; each sentence keeps the settings that its area implies."""
+    if len(parts) == 1:
+        return parts[0]
+    made = Assigned()
+    for part in parts:
         made.labels += [(tag, len(made.groups) + number) for tag, number in part.labels]
-        made.groups += [replace(group, implied=part.implied) for group in part.groups]
+        made.groups += [
+            replace(group, implied={**part.implied, **group.implied}) for group in part.groups
+        ]
         made.graphs += part.graphs
         made.left += part.left
         made.unread += part.unread
-    return made if made.groups and all(group.frames for group in made.groups) else None
+    return made
 
 
 def _of_sheets(
@@ -333,7 +345,14 @@ def _of_sheets(
     Raises:
         InputError: if they have no input, or are ambiguous.
     """
-    made = words_apart(drawn, known) or assigned(drawn, model.compute, known, words_in)
+    parts, rest = [], copy(drawn)
+    for sheet in drawn.sheets:
+        if beside := words_apart(sheet, known, str(drawn.path)):
+            parts.append(beside)
+            rest.sheets = [one for one in rest.sheets if one is not sheet]
+    if not parts or any(any(titles_of(sheet, known)) for sheet in rest.sheets):
+        parts.append(assigned(rest, model.compute, known, words_in))
+    made = _joined(parts)
     made.left += (
         f"{quoted(one.sheet)}!{address(one.row, one.column)}: {name} stands here, which the model "
         "does not use."

@@ -46,6 +46,7 @@ from attn_xl.workbook.xlsx.splice import Filled, FilledCells, FilledRow, StoredV
 from .groups import as_shown
 from .titles import Assigned, Compute, plain_exponentials
 from .two_words import OF_TWO_WORDS
+from .words_apart import is_of_another_word
 
 _COUNTED = re.compile(r"(.*?)(\d+)")
 BLANK = Filled(None)
@@ -136,6 +137,7 @@ def grown(
         for name, has in (
             (steps.MEMORY.symbol, "looks at the words of"),
             (steps.GIVEN_ATTENTION.symbol, "has the attention weights of"),
+            (next(filter(is_of_another_word, group.weights), ""), "stands beside the words of"),
         ):
             if seen := group.weights.get(name):
                 raise InputError(

@@ -14,7 +14,7 @@ from attn_xl.graph.graph import Graph
 from attn_xl.graph.matrix import Matrix
 from attn_xl.models import steps
 from attn_xl.spreadsheets.addresses import Place
-from attn_xl.spreadsheets.drawn import DrawnBook
+from attn_xl.spreadsheets.drawn import DrawnSheet
 from attn_xl.tables.frames import (
     Frame,
     Group,
@@ -44,27 +44,26 @@ _OF_TWO = (
 """Steps of a word that looks, and of one that is looked at, in whose columns they stand."""
 
 
-def words_apart(drawn: DrawnBook, called: Mapping[str, str]) -> Assigned | None:
+def words_apart(sheet: DrawnSheet, called: Mapping[str, str], file: str) -> Assigned | None:
     """The frames of a sheet whose input has a vector for each word in one row: those in the rows of
-    steps below it. None if no sheet is such a one."""
-    for sheet in drawn.sheets:
-        page, titles = Page(sheet, called), [*titles_of(sheet, called)]
-        for title in (one for one in titles if one.step == steps.INPUT.symbol):
-            if len(_vectors(page, title)) < 2:
-                continue
-            tables = tables_given(sheet, page, titles, str(drawn.path))
-            given = {frame.step: (frame, table) for frame, table in tables.values()}
-            others = [frame.place for step, (frame, _) in given.items() if step != title.step]
-            vectors = [one for one in _vectors(page, title) if not any(map(one.overlaps, others))]
-            if len(vectors) > 1 and len({one.columns for one in vectors}) == 1:
-                made = _assigned(page, vectors, given, called, str(drawn.path))
-                return made if made.groups[0].frames else None
+    steps below it. None for any other sheet."""
+    page, titles = Page(sheet, called), [*titles_of(sheet, called)]
+    for title in (one for one in titles if one.step == steps.INPUT.symbol):
+        if len(_vectors(page, title)) < 2:
+            continue
+        tables = tables_given(sheet, page, titles, file)
+        given = {frame.step: (frame, table) for frame, table in tables.values()}
+        others = [frame.place for step, (frame, _) in given.items() if step != title.step]
+        vectors = [one for one in _vectors(page, title) if not any(map(one.overlaps, others))]
+        if len(vectors) > 1 and len({one.columns for one in vectors}) == 1:
+            made = _assigned(page, vectors, given, called, file)
+            return made if made.groups[0].frames else None
     return None
 
 
 def _vectors(page: Page, title: Title) -> list[Place]:
     """The runs of typed numbers right of a title, in its row alone."""
-    row, typed = title.row, page.numbers - page.sheet.formulas.keys()
+    row, typed = title.row, page.numbers - page.sheet.formulas.keys() - page.sheet.held
     columns = [c for r, c in sorted(typed) if r == row and c > title.last_column]
     starts = [c for c in columns if (row, c - 1) not in typed]
     ends = [c for c in columns if (row, c + 1) not in typed]
@@ -100,6 +99,11 @@ def _assigned(
         if not any(map(place.overlaps, taken))
     ]
     return made
+
+
+def is_of_another_word(name: str) -> bool:
+    """Whether this is the input of a word beside the first one: `Input[Machines]`."""
+    return name.startswith(f"{steps.INPUT.symbol}[")
 
 
 def _word(page: Page, vector: Place) -> str:
