@@ -118,6 +118,8 @@ def mean_loss(losses: Mapping[str, Matrix], part: Part = WHOLE, sheet: str = "")
 
 
 TARGET = steps.TARGET.symbol
+_PROBABLE = steps.PROBABILITIES, steps.CLASS_PROBABILITIES, steps.FILLED_PROBABILITIES
+"""Results that are compared with right answers, each of which has a 1 in its row of the target."""
 
 
 def take_target(sentences: dict[str, Table]) -> Table | None:
@@ -170,6 +172,8 @@ class Answers:
                     f"{self._where}: there is no sentence {labelled!r}. "
                     f"{nearest(labelled, self._tables.sentences)}"
                 )
+        if result.step in _PROBABLE and self._given(name) and not self._tables.labels:
+            return cross_entropy(result, self._numbers(name, result))
         if result.step == steps.FILLED_PROBABILITIES:
             return self._loss_of_masked(name, result, padding)
         if result.step == steps.PROBABILITIES:
@@ -251,11 +255,10 @@ class Answers:
                     "apart. Label a sentence with another class."
                 )
             missing = [column for column in probabilities.columns if column not in labels]
-            if missing:
+            if missing and len(labels) > 1:
                 raise InputError(
                     f"{self._where}: no sentence has the class {missing[0]!r}. Label a sentence "
-                    "with it, "
-                    "or remove its column from W_C."
+                    "with it, or remove its column from W_C."
                 )
             made = texts(labels, list(self._inputs), "class", probabilities.columns)
             with inside():
@@ -287,30 +290,42 @@ class Answers:
             )
         return found
 
-    def _numbers(self, name: str, result: Matrix) -> Matrix:
-        """The target of numbers for a sentence, of the shape of `result`."""
+    def _given(self, name: str) -> Table | None:
+        """The table of the target of a sentence."""
         known = {key.casefold(): table for key, table in self._tables.weights.items()}
-        own = f"{name}.{TARGET}"
-        table = known.get(own.casefold()) or known.get(TARGET.casefold()) or self._target
-        n, m = result.shape
+        own = known.get(f"{name}.{TARGET}".casefold())
+        return own or known.get(TARGET.casefold()) or self._target
+
+    def _numbers(self, name: str, result: Matrix) -> Matrix:
+        """The target of numbers for a sentence, of the shape of `result`; of probabilities, a 1 in each
+        row, of which the last may be left out."""
+        table, own, (n, m) = self._given(name), f"{name}.{TARGET}", result.shape
+        probable = result.step in _PROBABLE
         if table is None:
             raise InputError(
-                f"{self._tables.path}: the sheet {TARGET} is missing: {n} x {m}, the numbers that "
-                f"{result.name} should have. With several sentences, name it {own} for this one."
+                f"{self._tables.path}: {TARGET} is missing: {n} x {m}, the numbers that {result.name} "
+                f"should have. Name its sheet {TARGET}; with several sentences, {own} for this one."
                 + " To learn the classes of the sheet Labels, add --model classify."
                 * bool(self._tables.labels)
             )
-        if table.shape != result.shape:
+        rows = result.rows[: len(table.rows) if probable else n]
+        if table.shape != (len(rows), m):
             raise InputError(
                 f"{table.file}, sheet {table.sheet!r}: {table.name} is {table.shape[0]} x "
                 f"{table.shape[1]}, but {result.name} of the sentence {name!r} is {n} x {m}."
+            )
+        ones, others = (table.values == 1).sum(axis=1), (table.values != 0).sum(axis=1)
+        if probable and not ((ones == 1) & (others == 1)).all():
+            raise InputError(
+                f"{table.file}, sheet {table.sheet!r}: each row of {table.name} needs one 1, in the "
+                "column of the right answer, and 0 elsewhere."
             )
         self._used.add(table.name)
         if table.name not in self._targets:
             step = steps.TARGET_NUMBERS
             shared = table.name.casefold() != own.casefold()
             with inside() if shared else nullcontext():
-                made = given_step(table.values, result.rows, result.columns, step)
+                made = given_step(table.values, rows, result.columns, step)
             self._targets[table.name] = made
         return self._targets[table.name]
 

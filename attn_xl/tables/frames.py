@@ -342,6 +342,8 @@ class Group:
         settings: those that these imply.
         temperatures: those of other softmaxes than the usual one.
         implied: the settings that titles near it imply, where sentences have models of their own.
+        compared: whether titles name a loss; without_loss: why it has none; "" if it has.
+        answers: their title and their frame, and its class or its next words; None if it has none.
     """
 
     name: str
@@ -356,6 +358,9 @@ class Group:
     settings: dict[str, Any] = field(default_factory=dict)
     temperatures: Collection[float] = ()
     implied: Mapping[str, Any] = field(default_factory=dict)
+    compared: bool = False
+    without_loss: str = ""
+    answers: tuple[Title, Frame, tuple[str, ...]] | None = None
 
     def away(self, title: Title) -> float:
         """How far a title is from its input or a copy of that, or from its heading."""
@@ -639,7 +644,7 @@ def _at(place: Place, block: tuple[int, int, int, int]) -> float | None:
 
 
 def _given(step: str) -> bool:
-    return step in ("Input", "A", *MEMORIES) or weight_label(step) is not None
+    return step in ("Input", "A", "Target", *MEMORIES) or weight_label(step) is not None
 
 
 def _given_table(

@@ -349,6 +349,7 @@ _RESULT = re.compile(
 )
 """What a step is for: `Multiply by V to get the output`."""
 _MINUS = re.compile(r"\s[–—−-]\s")
+_TARGET = re.compile(r"(?:the )?(?:targets?|one-hot(?: target)?|labels?|y_?true)", re.IGNORECASE)
 _EXPLAINED = re.compile(r":\s|\n|\s[–—-]\s")
 """What parts a name from its explanation: `Output: the new vectors`."""
 _ASIDE = re.compile(
@@ -445,7 +446,11 @@ def step_named(text: str) -> tuple[str, bool] | None:
     first = _EXPLAINED.split(before, maxsplit=1)[0]
     for part in dict.fromkeys((before, after, first) if equals else (plain, first)):
         part = part.strip().rstrip(":'′’`´ ")
-        sides = [_step(side.strip()) for side in _MINUS.split(part, maxsplit=1)]
+        two = _MINUS.split(part, maxsplit=1)
+        targets = [bool(_TARGET.fullmatch(side.strip())) for side in two]
+        if len(two) == 2 and any(targets):
+            return ("Errors", False) if targets == [False, True] else None
+        sides = [_step(side.strip()) for side in two]
         if len({side[0] for side in sides if side}) > 1:  # `Output - Input`
             found = _step(part)
             return found if found and found[0] == "Norm.Centred" else None

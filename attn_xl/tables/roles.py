@@ -19,6 +19,8 @@ WordsIn = Literal["rows", "columns"]
 
 _OF_WORDS = re.compile(r"(?:\w+\.)*W_(?:[QKV1Ghifgrzn]|before|here|after)(?:_\d+)?")
 """Weights that multiply the words: projections, a first layer, the gates of a recurrence."""
+_OF_DIMENSIONS = re.compile(rf"{_OF_WORDS.pattern}|Vocabulary|W_[UC]")
+"""Weights with a row or a column for each dimension."""
 _SPECIAL = re.compile(r"[<\[]/?(?:pad|cls|sep|mask|unk|bos|eos|s)[>\]]", re.IGNORECASE)
 """A token that is no word: `<PAD>`, `[CLS]`."""
 _DIMENSION = re.compile(
@@ -320,9 +322,11 @@ def words_of(
         return "columns", f"{special} labels a column"
     weights = [*weights]
     for name, one in weights:
-        both = all((*one.labelled, rows, columns)) and one.columns == table.rows
-        if both and _OF_WORDS.fullmatch(name) and one.rows != table.columns:
-            return "columns", f"the columns of {name} are labelled as its rows"
+        theirs = {"rows": one.rows, "columns": one.columns}
+        named = [side for side, has in zip(theirs, one.labelled) if has and rows and columns]
+        like = [side for side in named if theirs[side] == table.rows]
+        if like and _OF_DIMENSIONS.fullmatch(name) and table.columns not in map(theirs.get, named):
+            return "columns", f"the {like[-1]} of {name} are labelled as its rows"
     for _, one in ((name, one) for name, one in weights if name in MEMORIES and all(one.labelled)):
         same = one.rows == table.rows, one.columns == table.columns
         if rows and columns and same in ((True, False), (False, True)):
@@ -372,12 +376,12 @@ def to_turn(name: str, table: Table, dimensions: Sequence[str], words_in: WordsI
     base = name.rpartition(".")[2]
     if base == "Mask" and 1 in (rows, columns):
         return columns == 1 and rows > 1
+    if base == "Vocabulary":
+        return rows == len(dimensions) and (words_in == "columns" or rows != columns)
     if words_in == "rows":
         return False
     if base.startswith(_LINES):
         return columns == 1 and rows > 1
-    if base == "Vocabulary":
-        return rows == len(dimensions)
     if base[:3] in ("W_Q", "W_K", "W_V", "W_1", "W_G", "W_R", "W_D"):
         if rows == columns and table.labelled[0] and sorted(table.rows) == sorted(dimensions):
             return False

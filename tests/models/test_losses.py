@@ -199,6 +199,7 @@ def test_other_models_are_compared_with_numbers(make: Make) -> None:
         (classifier(), {"layout": "canvas"}),
         (language_model(), {"layout": "sheets"}),
         (language_model(Labels=[["pets", "<end>"]]), {"layout": "layers"}),
+        (classifier(desk=None, Labels=None, Target=[[0, 1]]), {}),
         (
             {"one": table(RNG.normal(size=(2, 2))), "two": table(RNG.normal(size=(2, 2))),
              "Target": [[1, 0], [0, 1]], "Settings": [["loss", True]]},
@@ -217,6 +218,22 @@ def test_a_written_workbook_recalculates_and_is_read_back(
     for name, graph in computation.items():
         assert again[name]["Loss"].values == graph["Loss"].values
         assert again[name]["Target"].values.tolist() == graph["Target"].values.tolist()
+
+
+def test_right_answers_may_be_a_1_in_their_column(make: Make) -> None:
+    """Of the last words there may be none."""
+    for with_labels, right in (
+        (classifier(desk=None, Labels=[["pets", "device"]]), [[0, 1]]),
+        (language_model(), np.eye(6)[1:5].tolist()),
+    ):
+        labelled = attn_xl.attend(make(with_labels))["pets"]
+        target = {**with_labels, "Labels": None, "Target": right}
+        sheets = {name: rows for name, rows in target.items() if rows is not None}
+        graph = attn_xl.attend(make(sheets))["pets"]
+        assert graph["Loss"].values == labelled["Loss"].values
+        sheets["Target"][0][0] = 0.5
+        with pytest.raises(InputError, match="sheet 'Target': each row of Target needs one 1"):
+            attn_xl.attend(make(sheets))
 
 
 @thorough
@@ -271,7 +288,7 @@ def test_a_changed_label_changes_the_loss(
         (language_model(Labels=[["pets", "dog"]]), "the word 'dog'.*not in the vocabulary"),
         (language_model(Labels=[["pets", "cat", "and"]]), "has 2 labels. Give one word"),
         (language_model(pets=table(np.ones((1, 3)), ["mouse"])), "no word follows 'mouse'"),
-        ({"one": table(np.ones((2, 2))), "Settings": [["loss", True]]}, "the sheet Target is missing"),
+        ({"one": table(np.ones((2, 2))), "Settings": [["loss", True]]}, ": Target is missing: 2 x 2"),
         (
             {"one": table(np.ones((2, 2))), "Target": [[1, 2, 3]], "Settings": [["loss", True]]},
             "Target is 1 x 3, but Output of the sentence 'one' is 2 x 2",

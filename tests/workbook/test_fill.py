@@ -2149,7 +2149,83 @@ def test_columns_labelled_as_dimensions_say_that_words_are_in_rows(tmp_path: Pat
     np.testing.assert_allclose(found, naive_attention(y, x, x)[1], rtol=1e-12)
 
 
+@pytest.mark.parametrize("across", [False, True])
+@pytest.mark.parametrize("answers", ["one-hot", "to fill in", "words", "none"])
+def test_a_language_model_is_compared_with_the_words_that_come_next(
+    answers: str, across: bool, tmp_path: Path
+) -> None:
+    made, words, x, w = openpyxl.Workbook(), PETS[:4], X[:4], numbers("abc", 5, seed=2) - 1
+    sheet, known = AuthorSheet(made.active, across=across), (*words, "end")
+    sheet.block(2, 2, "Input", words, DIMS, x)
+    sheet.block(2, 12, "Unembedding", DIMS, known, w)  # as wide as words, where they are in rows
+    sheet.block(2, 32, "Output", words, DIMS)
+    sheet.block(12, 2, "Probabilities", words, known)
+    if answers in ("one-hot", "to fill in"):
+        target = np.eye(5)[1:] if answers == "one-hot" else None
+        sheet.block(22, 2, "Ground truth (one-hot)", words, known, target)
+    for n, text in enumerate(("Next word", *known[1:]) if answers in ("to fill in", "words") else ()):
+        made.active.cell(*((2, 22 + n) if across else (2 + n, 22)), text)
+    losses = sheet.block(32, 2, "Loss per word", words[: 4 - (answers == "none")], ["loss"])
+    mean = sheet.block(42, 2, "Mean cross-entropy", [None], [None])
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert not book.attention
+    looked = [naive_attention(x[i : i + 1], x[: i + 1], x[: i + 1])[1][0] for i in range(4)]
+    powers = np.exp(np.array(looked) @ w)
+    expected = -np.log((powers / powers.sum(axis=1, keepdims=True))[range(4), range(1, 5)])
+    expected = expected[: 3 if answers == "none" else 4]
+    drawn = read_drawn(out).sheets[0]
+    place = Place("Sheet", *losses, *((1, len(expected)) if across else (len(expected), 1)))
+    np.testing.assert_allclose([drawn.values[cell] for cell in place.cells()], expected, rtol=1e-12)
+    assert drawn.values[mean] == pytest.approx(expected.mean(), rel=1e-12)
+    logs = {formula.text.partition("(")[0] for at, formula in drawn.formulas.items() if at == losses}
+    assert logs == {"-LN"}  # no case for a probability of almost 0
+
+
+def compared_with(title: str, content: Any, at: tuple[int, int], tmp_path: Path) -> FilledBook:
+    """A sheet of an attention whose output is compared, filled in."""
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active, labels=False)
+    sheet.block(2, 2, "Input", PETS, DIMS, X)
+    sheet.block(12, 2, "Output", PETS, DIMS)
+    if isinstance(content, str):
+        made.active.cell(*at, title)
+        made.active.cell(at[0], at[1] + 1, content)
+        AuthorSheet(made.active).block(2, 22, "W_C", DIMS, ("bad", "good"), numbers(DIMS, 2))
+        AuthorSheet(made.active).block(8, 22, "Probabilities", ["all"], ("bad", "good"))
+    elif content is not None:
+        sheet.block(*at, title, [""] * len(content), DIMS, content)
+        sheet.block(22, 2, "Output - target", PETS, DIMS)
+    made.active.cell(31, 3, "Loss")
+    made.active.cell(32, 2, "Mean" if content is not None else "Loss")  # not that of a norm
+    made.active.cell(32, 3).border = EDGE
+    return fill_file(saved(made, tmp_path / "own.xlsx"), {})
+
+
+def test_an_output_is_compared_with_numbers_and_a_class_with_its_label(tmp_path: Path) -> None:
+    output = naive_attention(X, X, X)[1]
+    loss = compared_with("Target", Y, (2, 12), tmp_path).filling.cells["Sheet"][32][3]
+    assert loss.value == pytest.approx(((output - Y) ** 2).mean(), rel=1e-12)
+    loss = compared_with("True label:", "good", (2, 12), tmp_path).filling.cells["Sheet"][32][3]
+    powers = np.exp(output.mean(axis=0) @ numbers(DIMS, 2))
+    assert loss.value == pytest.approx(-np.log(powers[1] / powers.sum()), rel=1e-12)
+
+
+def test_what_cannot_be_compared_is_said(tmp_path: Path) -> None:
+    said = compared_with("Target", None, (2, 12), tmp_path).attention[-1]
+    assert "'Loss' names Loss, which the model does not compute: Target is missing: 5 x 3, the" in said
+    said = "".join(compared_with("Target", Y[:2], (2, 12), tmp_path).attention)
+    assert "names Errors, which the model does not compute: Target is 2 x 3, but Output of" in said
+    compared_with("Target", Y, (2, 12), tmp_path)
+    with pytest.raises(InputError, match="the right answers for Sheet!C4:E8, which other words cannot"):
+        fill_file(tmp_path / "own.xlsx", {}, tables=attn_xl.read_tables({"one": X[:2]}))
+
+
 TITLES = {
+    "Errors": "Output - target | Probabilities − one-hot",
+    "Loss": "Average loss | MSE | NLL | Mean cross-entropy",
+    "Losses": "Loss per token | -log(p)",
+    "Losses.Right": "P(target) | Probability of the right word",
+    "Target": "One-hot labels | Ground truth | y_true",
     "K": "K cache | Key projections | K transpose | Keys transposed | Transpose of K",
     "W_Q_2": "Wquery, head 2",
     "Mask": "Look-ahead mask | Masking matrix | Sliding-window mask | Casual mask | Key padding mask",

@@ -243,6 +243,8 @@ class StepsSheet:
             )
             for n, text in enumerate(node.rows, place.row):
                 self.cells[n] = FilledRow({1: Filled(text)})
+        for n, text in enumerate(node.texts or (), place.row):
+            self.cells[n].add(FilledRow({2: Filled(text)}))
 
 
 class Sentence:
@@ -283,6 +285,9 @@ class Sentence:
             name = steps.SOURCE.symbol if source else name
             if name in graph:
                 self._give(graph[name], frame)
+        for step in (steps.TARGET_WORDS.symbol, steps.LABELS.symbol):
+            if group.answers and step in graph:
+                self._give(graph[step], group.answers[1])
         for frame in group.frames:
             self._give(graph[frame.step], frame)
         self._give_width(others)
@@ -453,7 +458,8 @@ class Sentence:
         place = self.behind.place(node)
         self.frames[node] = [Frame(node.name, place, False, "no frame shows it")]
         self.behind.label(self.group.name, node, place)
-        _write(self.behind.cells, self.formulas(node, self.frames[node][0], np.ones(node.shape, bool)))
+        everywhere = np.full(node.shape, node.texts is None)
+        _write(self.behind.cells, self.formulas(node, self.frames[node][0], everywhere))
         return node
 
     def _softmax(self, node: Matrix) -> Matrix | None:

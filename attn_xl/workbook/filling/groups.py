@@ -15,7 +15,7 @@ import numpy as np
 from attn_xl.errors import AttnXlError, InputError
 from attn_xl.graph.functions import row_sum, sqrt
 from attn_xl.graph.graph import Graph
-from attn_xl.graph.operations.elementwise import constant
+from attn_xl.graph.operations.elementwise import NegativeLog, constant
 from attn_xl.graph.operations.products import Product
 from attn_xl.models import steps
 from attn_xl.models.softmax import softmax, softmax_scores
@@ -64,7 +64,7 @@ from attn_xl.tables.roles import WordsIn
 from attn_xl.tables.survey import Tables
 from attn_xl.text import clean
 
-from .sentences import find_sentences
+from .sentences import OF_LOSSES, find_sentences
 from .titles import (
     DEVIATION,
     HEAD,
@@ -316,6 +316,8 @@ def _asked(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str])
                 continue  # the line below a title, or its fill
             there = "has another place" if means & shown else "does not fit there"
             why = there if means else "the model does not compute"
+            if named[0] in OF_LOSSES:
+                why += next((one.without_loss for one in made.groups if one.without_loss), "")
             what = f"names {named[0]}, which {why}"
         if title not in told_of:
             yield f"{place.where}: is blank, and {title.text!r} {what}."
@@ -406,7 +408,18 @@ def _computed(drawn: DrawnBook, group: Group, compute: Compute, implied: Mapping
         implied = {**implied, "positions": "learned"}
     if A in weights:
         implied = {**implied, "attention": A}
-    graph = compute(Tables(drawn.path, sentences, weights), {**implied, **group.settings})
+    implied = {**implied, **group.settings}
+    target = {steps.TARGET.symbol: weights.pop(steps.TARGET.symbol, None)}
+    graph = compute(Tables(drawn.path, sentences, weights), implied)
+    if group.compared:
+        try:
+            weights |= {name: table for name, table in target.items() if table}
+            labels = {group.name: group.answers[2]} if group.answers else {}
+            tables = Tables(drawn.path, sentences, weights, labels=labels)
+            graph = _plain_losses(compute(tables, {**implied, "loss": True}))
+            group.without_loss = ""
+        except InputError as error:  # of another model, which titles imply
+            group.without_loss = f": {str(error).partition(': ')[2].partition('. ')[0].rstrip('.')}"
     graph = as_shown(graph, group.temperatures)
     names = {name.casefold(): name for name in graph}
     group.weights = {names.get(name.casefold(), name): own for name, own in group.weights.items()}
@@ -445,6 +458,16 @@ def as_shown(graph: Graph, temperatures: Iterable[float] = ()) -> Graph:
         if first.shape[1] < weights.shape[1]:
             shown.append((first.parents[0] @ weights).named(name, first.note))
     return with_two_words(Graph(*graph.values(), *shown))
+
+
+def _plain_losses(graph: Graph) -> Graph:
+    """The matrices, with losses -ln(p) as authors write them: without what stands for the logarithm of
+    a probability that is almost 0."""
+    logs = [node for node in graph.values() if isinstance(node.operation, NegativeLog)]
+    plain = {node: replace(node, parents=node.parents[:1]) for node in logs}
+    means = (node for node in graph.values() if not plain.keys().isdisjoint(node.parents))
+    plain |= {node: replace(node, parents=tuple(plain[one] for one in node.parents)) for node in means}
+    return Graph(*(plain.get(node, node) for node in graph.values())) if plain else graph
 
 
 def _with_single_words(
@@ -834,6 +857,7 @@ def _places(
                     continue  # not its own: the model was computed without them
                 bare = draws and not one.signs and min(one.place.rows, one.place.columns) > 1
                 natural = not bare and _is_natural(one, title, made.groups[n])
+                natural = natural or (bool(single) and box(one.place) == cell)
                 if one.score >= ENOUGH or (natural and not rank and one.score >= 0):
                     rated = one.score + (4 if one.agrees else 0) - 3 * rank + _is_beside(one, title)
                     yield Offer((-rated, one.away, number), title, n, one, step)

@@ -54,6 +54,9 @@ OF_SOFTMAX = {
 } - {steps.VALUES.symbol, "W_V"}  # fmt: skip
 """What attention weights are computed from; without any of it, typed ones are given."""
 
+OF_LOSSES = {steps.LOSS.symbol, steps.LOSSES.symbol, steps.ERRORS.symbol}
+"""Steps that compare with a target; without any, it is no part of the model."""
+
 
 class Sentences(NamedTuple):
     """The sentences of an author's sheets, the titles that name neither their inputs nor their weights,
@@ -86,6 +89,8 @@ def find_sentences(
         found = tables_given(sheet, page, own, file)
         given |= found
         untitled += untitled_tables(sheet, page, own, found, file)
+    if not any(title.step in OF_LOSSES for title in titles):
+        given = {title: one for title, one in given.items() if one[0].step != steps.TARGET.symbol}
     headings = (one for page in pages.values() for one in headings_on(page.sheet.name, page.where))
     crosses = any(one[-1] == "Cross" for one in headings) or any(map(_tells_cross, titles))
     given = _with_memory(drawn, given, crosses)
@@ -122,8 +127,44 @@ def find_sentences(
         others = {frame.step: (frame, table) for frame, table in weights.values()}
         group.weights = {**others, **group.weights}
     groups = _looking_at_each_other([*groups, *projected], pages, titles)
+    for group in groups if any(title.step in OF_LOSSES for title in titles) else ():
+        group.compared, group.answers = True, _answers(pages, group, groups)
     used = {*given, *weights, *typed}
-    return Sentences(groups, [title for title in titles if title not in used], looked_in)
+    answered = {(t.sheet, t.row, t.column) for t, *_ in (g.answers for g in groups if g.answers)}
+    titles = [t for t in titles if t not in used and (t.sheet, t.row, t.column) not in answered]
+    return Sentences(groups, titles, looked_in)
+
+
+_OF_ANSWERS = re.compile(
+    r"(?:(?:true|right|correct|actual|expected|target|next|gold)\s+)+(?:words?|tokens?|class(?:es)?"
+    r"|labels?|answers?)|targets?|labels?",
+    re.IGNORECASE,
+)
+"""Titles of the words that come next, or of the class of a sentence."""
+
+
+def _answers(
+    pages: Mapping[str, Page], group: Group, groups: Sequence[Group]
+) -> tuple[Title, Frame, tuple[str, ...]] | None:
+    """The right words beside or below a title of them: one for each word of the sentence, or one. Each
+    labels a row or a column of its weights."""
+    tables = [table for _, table in group.weights.values()]
+    known = {label.casefold() for one in tables for label in (*one.rows, *one.columns)}
+    n = len(group.table.rows)
+    for name, page in pages.items():
+        for text, cells in page.where.items() if name == group.input.place.sheet else ():
+            for row, column in cells if _OF_ANSWERS.fullmatch(text.rstrip(": ")) else ():
+                title = Title(name, row, column, column, text, steps.LABELS.symbol)
+                below = [(row + down, column + across) for down in (1, 2) for across in (0, 1)]
+                starts = (row, column + 1), *below
+                boxes = [(*start, *shape) for shape in ((n, 1), (1, n), (1, 1)) for start in starts]
+                own = min(groups, key=lambda one: one.away(title)) is group
+                for one in boxes if own else ():
+                    words = page.labels(*one)
+                    if words and known.issuperset(map(str.casefold, words)):
+                        place, by = Place(name, *one), f"the title {text!r}"
+                        return title, Frame(title.step, place, place.columns > 1, by), words
+    return None
 
 
 def _starting(drawn: DrawnBook, pages: Mapping[str, Page], titles: Sequence[Title]) -> Sequence[Title]:

@@ -69,6 +69,8 @@ ACTIVATIONS = {
     "geglu": "geglu",
 }  # fmt: skip
 """The names of activation functions, and the setting for each."""
+OF_WORDS = {steps.VOCABULARY.symbol, steps.W_U.symbol}
+"""Weights with which words are told from each other."""
 GATED = {"silu": "swiglu", "gelu": "geglu"}
 """The setting for a network with a gate, by the function of this."""
 OF_LAYER = re.compile(rf"({steps.SKIP.symbol}|{steps.NORM.symbol})(_1)?$")
@@ -169,7 +171,7 @@ def of_gate(pages: Mapping[str, Page]) -> dict[str, str]:
 def as_meant(titles: Sequence[Title], made: Assigned, pages: Mapping[str, Page]) -> list[Title]:
     """The titles with the steps of the model that they mean, in reading order."""
     titles = [one for one in titles if not _has_total(pages[one.sheet], one)]
-    titles = [_as_computed(title, made.graphs, titles) for title in titles]
+    titles = [_as_computed(title, made, titles) for title in titles]
     titles = [
         one for one in titles if one.place or not _heads_sums(made, pages[one.sheet], one, titles)
     ]
@@ -577,6 +579,7 @@ JOINED = {
     ),
     steps.CONCAT.symbol: (steps.OUTPUT.symbol,),
     steps.SCORES.symbol: (steps.LOGITS.symbol,),
+    steps.LOSS.symbol: (steps.LOSSES.symbol,),
     steps.SOFTMAX.symbol: (steps.ATTENTION.symbol, steps.PROBABILITIES.symbol),
     "Linear": (steps.HIDDEN.symbol, steps.FEED_FORWARD.symbol, steps.LOGITS.symbol),
     f"{steps.SOFTMAX.symbol}.{steps.SUM.symbol}": (
@@ -585,12 +588,15 @@ JOINED = {
 }  # fmt: skip
 """What a title of one head names of all of them, which a `Linear` layer may be, and a sum that is none
 of exponentials."""
+_MEAN = f"{steps.NORM.symbol}.{steps.MEAN.symbol}"
+"""What any mean may be called; alone it tells no norm."""
 OTHERWISE = {
     steps.SOFTMAX.symbol: steps.SHARES.symbol,
     steps.SCORES.symbol: steps.DOT.symbol,
     steps.PROBABILITIES.symbol: steps.SOFTMAX.symbol,
     steps.COSINES.symbol: steps.COSINE.symbol,
     steps.NORM.symbol: steps.MAGNITUDE.symbol,
+    _MEAN: steps.LOSS.symbol,
     steps.OUTPUT.symbol: steps.FEED_FORWARD.symbol,
     steps.ATTENTION.symbol: steps.OUTPUT.symbol,
     steps.NEW_STATE.symbol: steps.CANDIDATE.symbol,
@@ -605,9 +611,9 @@ ELSE = {"attention": steps.OUTPUT.symbol, "alignment": steps.SCORES.symbol}
 """What a title means where another one names the step that it names alone."""
 
 
-def _as_computed(title: Title, graphs: Sequence[Graph], titles: Sequence[Title]) -> Title:
-    """A title of a step, or of what the model has in its place; probabilities beside logits are those
-    of words; `Attention` beside other weights, without an output, is that."""
+def _as_computed(title: Title, made: Assigned, titles: Sequence[Title]) -> Title:
+    """A title of a step, or of what the model has in its place; probabilities beside logits or a
+    vocabulary are those of words; `Attention` beside other weights, without an output, is that."""
     base = title.step.partition("_")[0]
     own = title.text.casefold()
     others = [one for one in titles if one.place is None and one.text.casefold() != own]
@@ -615,12 +621,14 @@ def _as_computed(title: Title, graphs: Sequence[Graph], titles: Sequence[Title])
     otherwise = ELSE.get(re.sub(r"^\W*\d*\W*", "", own))
     if otherwise and base in named and otherwise not in named:
         return replace(title, step=title.step.replace(base, otherwise))
-    if base == steps.PROBABILITIES.symbol and any(one.step == steps.LOGITS.symbol for one in titles):
+    has_words = not OF_WORDS.isdisjoint(step for group in made.groups for step in group.weights)
+    has_words = has_words or any(one.step == steps.LOGITS.symbol for one in titles)
+    if base == steps.PROBABILITIES.symbol and has_words:
         return title
     other = OTHERWISE.get(base, base) + title.step[len(base) :]
-    if base == steps.ACTIVATED.symbol and any(steps.CONVOLVED.symbol in graph for graph in graphs):
+    if base == steps.ACTIVATED.symbol and any(steps.CONVOLVED.symbol in graph for graph in made.graphs):
         other = steps.FEATURES.symbol
-    has = [any(step in graph for graph in graphs) for step in (title.step, other)]
+    has = [any(step in graph for graph in made.graphs) for step in (title.step, other)]
     return replace(title, step=other) if has == [False, True] else title
 
 
@@ -635,8 +643,7 @@ def settings_implied(made: Assigned, titles: Sequence[Title]) -> dict[str, Any]:
     weights = {step for group in made.groups for step in group.weights}
     given = steps.MASK.symbol in weights
     implied: dict[str, Any] = {"positions": "alibi"} if "alibi" in texts and not given else {}
-    last = {steps.VOCABULARY.symbol, steps.W_U.symbol}
-    if attends and missing & {steps.LOGITS.symbol, steps.PROBABILITIES.symbol} and weights & last:
+    if attends and missing & {steps.LOGITS.symbol, steps.PROBABILITIES.symbol} and weights & OF_WORDS:
         implied |= {"model": "decoder-only", "feed_forward": False}
     for step in missing & IMPLIES.keys():
         if not attends or "model" not in IMPLIES[step]:
@@ -694,7 +701,7 @@ def left_out(titles: Iterable[Title], graphs: Sequence[Graph]) -> dict[str, Any]
     layered = any(in_layers(graph, steps.SKIP.symbol) for graph in graphs)
     network = any(in_layers(graph, steps.FEED_FORWARD.symbol) for graph in graphs)
     norms = steps.NORM.symbol, steps.GAMMA.symbol, steps.BETA.symbol
-    normed = any(one.startswith(norms) for one in named)
+    normed = any(one.startswith(norms) for one in named - {_MEAN})
     if not layered or normed or any(named.isdisjoint(one) for one in sublayers[: 1 + network]):
         return {}
     return {"norm": "none"} | ({} if steps.SKIP.symbol in named else {"skip": False})
