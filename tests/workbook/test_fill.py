@@ -2166,7 +2166,7 @@ def test_a_language_model_is_compared_with_the_words_that_come_next(
     for n, text in enumerate(("Next word", *known[1:]) if answers in ("to fill in", "words") else ()):
         made.active.cell(*((2, 22 + n) if across else (2 + n, 22)), text)
     losses = sheet.block(32, 2, "Loss per word", words[: 4 - (answers == "none")], ["loss"])
-    mean = sheet.block(42, 2, "Mean cross-entropy", [None], [None])
+    mean = sheet.block(42, 2, "Mean cross-entropy", ["mean"], ["loss"])
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
     assert not book.attention
     looked = [naive_attention(x[i : i + 1], x[: i + 1], x[: i + 1])[1][0] for i in range(4)]

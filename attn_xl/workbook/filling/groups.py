@@ -890,8 +890,9 @@ def _is_of_another(offer: Offer, titles: Sequence[Title]) -> bool:
     """Whether another title stands over further columns of a place, or beside it."""
     own, one, place = offer.title, offer.candidate, offer.candidate.place
     others = [t for t in titles if t.sheet == place.sheet and t.place is None and t is not own]
+    alike = own.step if place.rows == place.columns == 1 else ""  # Loss, and `mean` beside it
     others = [
-        t for t in others if not (one.agrees and among_labels(place, t))
+        t for t in others if t.step != alike and not (one.agrees and among_labels(place, t))
     ]  # a word spelled like a step
     over = (t.row == place.row - 1 and place.column < t.column <= place.last_column for t in others)
     return (not one.agrees and any(over)) or any(beside(own, t, *box(place)[:2]) for t in others)
