@@ -510,6 +510,7 @@ def _found(
         problem=problem,
         computed=computed,
         notes=tuple(notes),
+        sentences=region.sentences,
     )
 
 

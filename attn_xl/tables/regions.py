@@ -6,7 +6,7 @@ import datetime
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,8 @@ from attn_xl.errors import InputError
 from attn_xl.records import record
 from attn_xl.spreadsheets.addresses import Place, letters
 from attn_xl.spreadsheets.boxes import Box, Places, boxes, merged, union
-from attn_xl.spreadsheets.numerals import ErrorValue, NumberText, is_number, numeral
+from attn_xl.spreadsheets.numerals import ErrorValue, NumberText, as_text, is_number, numeral
+from attn_xl.text import clean, listed
 
 from .headings import is_heading
 from .names import step_named, weight_label
@@ -82,6 +83,12 @@ NOTE_HEADINGS = {"note", "notes", "comment", "comments", "remark", "remarks"}
 _COUNT_HEADINGS = {"#", "no", "no.", "nr", "nr.", "pos", "position"}
 _ID_HEADINGS = {"id", "ids", "index", "idx", "token id", "token ids"}
 """Headings of a column that numbers the words beside it, one after the other or in any order."""
+_SENTENCE_HEADINGS = re.compile(
+    r"(?:sentence|context|sequence|text|phrase|example|document|doc|sent)s?"
+    r"(?:[ _]?(?:id|no\.?|number|name|#))?",
+    re.IGNORECASE,
+)
+"""Headings of a column that tells the sentence of each word."""
 LABEL_HEADINGS = WORD_HEADINGS | _COUNT_HEADINGS | _ID_HEADINGS | {"", "label", "labels", "name"}
 TURNED_HEADINGS = {"dim", "dims", "dimension", "dimensions", "feature", "features", "component"}
 """Corner texts above a column of words, and above a column of dimensions."""
@@ -134,6 +141,8 @@ class Region:
         below: the rows of text directly below that are taken for notes, with their texts.
         words_at: the column of the words, if other texts stand between them and the numbers.
         aside: remarks on columns of texts beside the numbers that are left out.
+        sentences: the sentences whose words follow each other, each with its number of rows; () if
+            nothing tells them apart.
     """
 
     box: Box
@@ -145,6 +154,7 @@ class Region:
     below: tuple[tuple[int, str], ...] = ()
     words_at: int | None = None
     aside: tuple[str, ...] = ()
+    sentences: tuple[tuple[str, int], ...] = ()
 
     def place(self, sheet: str) -> Place:
         """The cells of the region, labels included."""
@@ -203,7 +213,8 @@ class _Sheet:
         self.boxes = merged(boxes(cells >= NUMBER_TEXT))
         for top, left, bottom, right in self.boxes:
             for column in range(left, right):
-                if self._numbers_words(top, bottom, column) and self._is_text(top, bottom, column - 1):
+                tells = self._numbers_words(top, bottom, column) or self._sentences(top, bottom, column)
+                if tells and self._is_text(top, bottom, column - 1):
                     self.cells[top : bottom + 1, column] = TEXT  # between the words and their numbers
         single = {
             (top, left): grid[top][left]
@@ -231,7 +242,7 @@ class _Sheet:
                 continue
             numbers = [row[left] for row in self.grid[top : bottom + 1]]
             counts = numbers in ([*range(len(numbers))], [*range(1, len(numbers) + 1)])
-            counts |= self._numbers_words(top, bottom, left)
+            counts |= self._numbers_words(top, bottom, left) or bool(self._sentences(top, bottom, left))
             if counts and (top, beyond, bottom) in tables:
                 found.add((top, left))
         return found
@@ -371,8 +382,14 @@ class _Sheet:
         first = left - 1 if labels or apart else left
         last = self._right(top, bottom, right, own)
         words, aside = left - 2 if apart else first, ()  # type: int, tuple[str, ...]
+        sentences: tuple[tuple[str, int], ...] = ()
         if labels and header and bottom > top:
             words, aside = self._words(top, bottom, first)
+            for column in (words - 1, words - 2, words + 1):
+                if found_there := self._sentences(top, bottom, column):
+                    sentences, name = found_there, f"column {letters(column + 1)}"
+                    told = f"{name} tells its sentences: {listed([one for one, _ in sentences], 4)}"
+                    aside = (*(note for note in aside if not note.startswith(name)), told)
         if self._describes(top, bottom, last + 1) and not self._title_behind(top, bottom, last + 1):
             name = self.text(top - 1, last + 1)
             called = f", {name!r}," if name else ""
@@ -384,8 +401,9 @@ class _Sheet:
         notes = tuple((r, self.text(r, first)) for r in range(down + 1, end + 1))
         crop = (found.crop[0], first, *found.crop[2:])
         return replace(
-            found, crop=crop, below=notes, words_at=words if start < first else None, aside=aside
-        )
+            found, crop=crop, below=notes, words_at=words if start < first else None, aside=aside,
+            sentences=sentences,
+        )  # fmt: skip
 
     def _describes(self, top: int, bottom: int, column: int) -> bool:
         """Whether a column of texts right of numbers describes their rows: all, or some if it is
@@ -433,6 +451,20 @@ class _Sheet:
         if (top, columns[-1] - 1) in self.counts:
             notes.append(f"column {letters(columns[-1])} numbers the words and is left out")
         return words, tuple(notes)
+
+    def _sentences(self, top: int, bottom: int, column: int) -> tuple[tuple[str, int], ...]:
+        """The sentences that a column tells by its heading, each with its number of words: it names
+        each in every row, or in its first one."""
+        if column < 0 or not _SENTENCE_HEADINGS.fullmatch(heading := self.text(top - 1, column)):
+            return ()
+        named: list[str] = []
+        for row in self.grid[top : bottom + 1]:
+            value = row[column] if column < len(row) else ""
+            name = f"{heading} {value:g}" if is_number(value) else clean(as_text(value))
+            named.append(name or (named[-1] if named else ""))
+        runs = [(name, len([*run])) for name, run in groupby(named)]
+        several = 1 < len(runs) == len({name for name, _ in runs}) < len(named)
+        return tuple(runs) if several and named[0] else ()
 
     def _continues(self, row: int, column: int, own: int) -> bool:
         kind = self.kind(row, column)

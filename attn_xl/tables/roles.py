@@ -51,6 +51,7 @@ class Found:
         certain: whether formulas, rather than labels, say what it is and whether it is transposed.
         parameter: the name of the PyTorch parameter, which is stored out x in; "" if it is none.
         notes: other notes for the reader.
+        sentences: the sentences whose words follow each other in it, each with its number of rows.
     """
 
     place: Place
@@ -71,6 +72,7 @@ class Found:
     certain: bool = False
     parameter: str = ""
     notes: tuple[str, ...] = ()
+    sentences: tuple[tuple[str, int], ...] = ()
 
     @property
     def where(self) -> str:

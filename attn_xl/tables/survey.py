@@ -515,9 +515,13 @@ def _assembled(survey: Survey, settings: dict[str, Any], words_in: WordsIn | Non
         if why == BY_DEFAULT and survey.book is not None:
             inputs = [one.place for _, _, one in _used(survey, "sentence")]
             where, why = _as_frames_show(survey.book, f, table, known, inputs) or (where, why)
-        name = unique(f.name or sheet.name, {name.casefold() for name in sentences})
-        sentences[name] = replace(table.turn() if where == "columns" else table, name=name)
-        conventions.append((where, sentences[name]))
+        start, several = 0, f.sentences if where == "rows" else ()
+        for part, count in several or ((f.name or sheet.name, len(table.rows)),):
+            name = unique(part, {name.casefold() for name in sentences})
+            rows = table.part(slice(start, start + count), slice(None)) if several else table
+            sentences[name] = replace(rows.turn() if where == "columns" else rows, name=name)
+            conventions.append((where, sentences[name]))
+            start += count
         sheet.found[i] = replace(f, name=name, words_in=where, why_words=why, turned=where == "columns")
     if not sentences and weights:
         raise InputError(

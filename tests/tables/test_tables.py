@@ -118,6 +118,35 @@ def test_the_same_table_in_other_surroundings(make: Make, rows: list[list[Any]])
     assert pets.values.tolist() == [[1.5, 2], [3, -4.25]]
 
 
+@pytest.mark.parametrize(
+    ("heads", "told", "names"),
+    [
+        (("context", "word"), ("animal", "animal", "tech", "tech"), ["animal", "tech"]),
+        (("context", "word"), ("animal", "", "tech", ""), ["animal", "tech"]),
+        (("sentence_id", "token"), (1, 1, 2, 2), ["sentence_id 1", "sentence_id 2"]),
+        (("word", "Sentence"), (1, 1, 2, 2), ["Sentence 1", "Sentence 2"]),
+        (("sentence", "word"), (1, 2, 1, 2), None),  # their words do not follow each other
+        (("context", "word"), ("a", "b", "c", "d"), None),  # each describes a word
+    ],
+)
+def test_a_column_may_tell_the_sentence_of_each_word(
+    make: Make, heads: tuple[str, str], told: tuple[Any, ...], names: list[str] | None
+) -> None:
+    words = ("the", "mouse", "a", "mouse")
+    pairs = [*zip(words, told)] if heads[0] == "word" else [*zip(told, words)]
+    rows = [[*heads, "x", "y"], *([*pair, n, 0.5] for n, pair in enumerate(pairs))]
+    if names is None:
+        with contextlib.suppress(InputError):
+            (only,) = read_tables(make({"long": rows})).sentences.values()
+            assert len(only.rows) == 4
+        return
+    tables = read_tables(make({"long": rows}))
+    assert [*tables.sentences] == names
+    assert [one.rows for one in tables.sentences.values()] == [words[:2], words[2:]]
+    assert tables.sentences[names[1]].values.tolist() == [[2, 0.5], [3, 0.5]]
+    assert any(f"tells its sentences: {names[0]}, {names[1]}" in one for one in tables.remarks)
+
+
 def test_text_that_touches_the_last_row_is_a_note_and_that_is_said(make: Make) -> None:
     tables = read_tables(make({"pets": [*GOOD, ["Source: me"], ["Checked"]]}))
     assert tables.sentences["pets"].rows == ("cat", "dog")
