@@ -38,6 +38,16 @@ _OF_GATED = re.compile(
 )
 _GATED = {"gate": "W_G", "up": "W_1", "down": "W_2"}
 """The weights of a network with a gate, as in LLaMA."""
+_OF_LAST = {
+    "W_U": r"(?:lm|language ?model|prediction) ?head(?: weights?| matrix)*"
+    r"|logits?(?: weights?| matrix)+|w[_ ]?(?:u|vocab|lm)",
+    "W_C": r"class(?:ifier|ification)?(?: head)?(?: weights?| matrix)+|classification head"
+    r"|w[_ ]?(?:c|class|cls|clf)",
+    "b_C": r"class(?:ifier|ification) bias|bias of (?:the )?classifier|b_?(?:c|class|cls|clf)",
+    "b_U": r"(?:lm|language ?model|prediction) ?head bias|b_?(?:u|vocab|lm)",
+    "W_O": r"w_?out(?:put)?",
+}
+"""The weights of logits."""
 _OF_MASK = re.compile(
     r"(?:attention|causal|casual|look|ahead|pad(?:ding)?|sliding|window|local|band|triangular|lower|upper|future"
     r"|subsequent|visibility|encoder|decoder|self|combined|binary|additive|prefix|key|sparse|token)*mask"
@@ -59,7 +69,9 @@ _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _SAYS_MORE = re.compile(r"(?::|=|\s[–—-])\s.*")
 _SAYS_WEIGHTS = re.compile(
     r"\b(?:learned|random|trained|(?:query|key|value|output)?\s*(?:matrix|weights?|projection)"
-    r"|ffn|mlp|feed[\s-]*forward(?:\s+network)?|(?:first|second)\s+layer|bias)\b",
+    r"|ffn|mlp|feed[\s-]*forward(?:\s+network)?|(?:first|second)\s+layer|bias|unembedding|classifier"
+    r"|(?:lm|class\w*|prediction)\s+head|(?:(?:final|last|output)\s+)?(?:linear\s+)?layer|linear"
+    r"|(?:to\s+)?(?:the\s+)?(?:vocabulary|logits|classes))\b",
     re.IGNORECASE,
 )
 """What stands beside the name of weights: `W_Q: learned`, `Matrix W_Q`, `Query projection W_Q`."""
@@ -149,6 +161,9 @@ def _weight_label(text: str) -> str | None:
         return "Vocabulary"
     if BY_SPELLING.get(letters) == "Mask" or _OF_MASK.fullmatch(letters):
         return "Mask"
+    for name, spelled in _OF_LAST.items():
+        if re.fullmatch(spelled, re.sub(r"[{}^: ]+", " ", plain).strip()):
+            return name
     if of_gate := _OF_GATED.fullmatch(letters):
         return _GATED[of_gate[1] or of_gate[2]]
     if norm := _OF_NORM.fullmatch(letters):

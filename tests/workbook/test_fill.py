@@ -2181,6 +2181,28 @@ def test_a_language_model_is_compared_with_the_words_that_come_next(
     assert logs == {"-LN"}  # no case for a probability of almost 0
 
 
+@pytest.mark.parametrize("only_last", [False, True])
+def test_the_next_word_is_a_text(only_last: bool, tmp_path: Path) -> None:
+    """Of logits and probabilities there may be those of the last word alone."""
+    made, words, w = openpyxl.Workbook(), PETS[:4], numbers("abc", 5, seed=2) - 1
+    sheet, known = AuthorSheet(made.active), (*words, "end")
+    sheet.block(2, 2, "Input", words, DIMS, X[:4])
+    sheet.block(2, 12, "Output layer W_U", DIMS, known, w)
+    sheet.block(2, 22, "Output", words, DIMS)
+    asked = words[-1:] if only_last else words
+    sheet.block(12, 2, "Logits", asked, known)
+    sheet.block(12, 12, "Next token probabilities", asked, known)
+    row, column = sheet.block(12, 22, "Predicted next word", asked, ["word"])
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert not book.attention
+    looked = [naive_attention(X[i : i + 1], X[: i + 1], X[: i + 1])[1][0] for i in range(4)]
+    best = [known[n] for n in (np.array(looked) @ w).argmax(axis=1)]
+    drawn = read_drawn(out).sheets[0]
+    assert [drawn.values[row + n, column] for n in range(len(asked))] == best[-len(asked) :]
+    again = fill_file(out, {})
+    assert (again.content, again.attention) == (out.read_bytes(), [])
+
+
 def compared_with(title: str, content: Any, at: tuple[int, int], tmp_path: Path) -> FilledBook:
     """A sheet of an attention whose output is compared, filled in."""
     made = openpyxl.Workbook()
@@ -2221,6 +2243,10 @@ def test_what_cannot_be_compared_is_said(tmp_path: Path) -> None:
 
 
 TITLES = {
+    "W_U": "LM head | W_vocab | Unembedding W_U | W^U",
+    "W_C": "Classifier weights | W_class | Classification head W_C",
+    "b_C": "Classifier bias",
+    "Class": "Predicted label | Prediction",
     "Errors": "Output - target | Probabilities − one-hot",
     "Loss": "Average loss | MSE | NLL | Mean cross-entropy",
     "Losses": "Loss per token | -log(p)",
@@ -2251,7 +2277,7 @@ TITLES = {
     "| ReLU(X·W_1)",
     "Hidden": "X W1 + b1 | W1·x + b1 | Dense 1 | First layer | Feed-forward layer 1 | Z·W1 + b1",
     "Linear": "Linear layer",
-    "Logits": "Output logits | Scores over the vocabulary",
+    "Logits": "Output logits | Scores over the vocabulary | Class scores | Logits of the last word",
     "Positions": "P (positional encoding) | Positional encoding PE(pos, 2i) = sin(pos/10000^(2i/d)) "
     "| Sine/cosine positional encoding",
     "Attention": "Attention output projection | Linear projection of the heads",
@@ -2273,7 +2299,7 @@ TITLES = {
     "| Weight matrix A | SOFTMAX: EACH ROW SUMS TO 1",
     "Softmax_2": "Head 2: Softmax | softmax(Q2 K2^T/√dk)",
     "Norm": "LN(x) | Norm(x + z) | After layer norm | Add & LayerNorm",
-    "Pooled": "Mean pooling | Average of the outputs | Sentence vector (mean of outputs)",
+    "Pooled": "Mean pooling | Sentence vector | Average of outputs | Sentence vector (mean of outputs)",
     "Norm_1": "First add & norm | Layer norm after attention",
     "Norm_2": "Second layer norm | Add & Norm (2) | LayerNorm after the feed-forward",
     "Norm.Mean": "Mean μ",
@@ -2974,7 +3000,7 @@ def test_a_sentence_is_a_title_only_over_a_blank_frame_of_a_step_that_no_title_n
         "Dot product of all pairs",
         "Divide by √d",
         "Softmax",
-        "Probabilities of words",
+        "Chances of words",
         "Weighted sum of words",
     )
     for n, text in enumerate(texts):
@@ -2983,8 +3009,8 @@ def test_a_sentence_is_a_title_only_over_a_blank_frame_of_a_step_that_no_title_n
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
     check(book, out, X)
     assert book.attention == [
-        "Sheet!C43:G47: is blank, and 'Probabilities of words' names no step. Say which: --call "
-        '"Probabilities of words=STEP".',
+        "Sheet!C43:G47: is blank, and 'Chances of words' names no step. Say which: --call "
+        '"Chances of words=STEP".',
         "Sheet!I4: W_U stands here, which the model does not use.",
     ]
     made.active.delete_rows(13, 60)

@@ -243,7 +243,7 @@ class StepsSheet:
             )
             for n, text in enumerate(node.rows, place.row):
                 self.cells[n] = FilledRow({1: Filled(text)})
-        for n, text in enumerate(node.texts or (), place.row):
+        for n, text in enumerate(node.texts or () if node.operation is None else (), place.row):
             self.cells[n].add(FilledRow({2: Filled(text)}))
 
 
@@ -458,7 +458,7 @@ class Sentence:
         place = self.behind.place(node)
         self.frames[node] = [Frame(node.name, place, False, "no frame shows it")]
         self.behind.label(self.group.name, node, place)
-        everywhere = np.full(node.shape, node.texts is None)
+        everywhere = np.full(node.shape, node.texts is None or node.operation is not None)
         _write(self.behind.cells, self.formulas(node, self.frames[node][0], everywhere))
         return node
 
@@ -535,6 +535,9 @@ class Sentence:
                 values = numbers[i, start:end].tolist()
                 if np.isnan(numbers[i, start:end]).any():
                     values = [None if math.isnan(one) else one for one in values]
+                if node.texts:  # the columns with the largest numbers
+                    labels = node.parents[0].columns
+                    values = [None if one is None else labels[int(one) - 1] for one in values]
                 yield home.row + i, FilledRun(home.column + start, values, line[start:end])
 
 

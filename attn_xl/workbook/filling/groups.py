@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from attn_xl.errors import AttnXlError, InputError
-from attn_xl.graph.functions import row_sum, sqrt
+from attn_xl.graph.functions import best, gather, row_sum, sqrt
 from attn_xl.graph.graph import Graph
+from attn_xl.graph.matrix import Matrix, operation_of
 from attn_xl.graph.operations.elementwise import NegativeLog, constant
 from attn_xl.graph.operations.products import Product
 from attn_xl.models import steps
@@ -70,6 +71,7 @@ from .titles import (
     HEAD,
     IMPLIES,
     JOINED,
+    LAST,
     MOSTLY,
     OF_LAYER,
     PARTED,
@@ -451,6 +453,7 @@ def as_shown(graph: Graph, temperatures: Iterable[float] = ()) -> Graph:
         for name, node in graph.items()
         if name.endswith(VARIANCE)
     ]
+    shown += _after_the_last(graph)
     for own in filter(None, map(_OF_FIRST_HEAD.fullmatch, graph)):
         first, name, weights = graph[own[0]], own[1] + own[2], graph.get(f"{own[1]}W_{own[2]}")
         if weights is None or name in graph or not isinstance(first.operation, Product):
@@ -458,6 +461,31 @@ def as_shown(graph: Graph, temperatures: Iterable[float] = ()) -> Graph:
         if first.shape[1] < weights.shape[1]:
             shown.append((first.parents[0] @ weights).named(name, first.note))
     return with_two_words(Graph(*graph.values(), *shown))
+
+
+def _after_the_last(graph: Graph) -> list[Matrix]:
+    """The logits (1, v) after the last of several words, their probabilities, and the word that they
+    make next."""
+    logits = graph.get(steps.LOGITS.symbol)
+    if logits is None or len(logits.rows) == 1:
+        return []
+    last = of_last_row(logits).named(steps.LOGITS.symbol + LAST, "those of the last word")
+    shares = softmax(last).named(steps.PROBABILITIES.symbol + LAST, "those after the last word")
+    word = best(shares).named(steps.NEXT.symbol + LAST, "the most probable next word")
+    return [last, shares, word]
+
+
+def of_last_row(node: Matrix) -> Matrix:
+    """The last row (1, m) of a matrix (n, m) that is computed row by row, from the last rows of what it
+    is computed from."""
+
+    def last(x: Matrix) -> Matrix:
+        if x.rows != node.rows:
+            return x
+        named = x.name or x.operation is None
+        return gather([(x, len(x.rows) - 1)], x.rows[-1:]) if named else of_last_row(x)
+
+    return operation_of(node)(*map(last, node.parents))
 
 
 def _plain_losses(graph: Graph) -> Graph:
@@ -668,6 +696,8 @@ def _assign(
             continue
         if is_heading(title.text):
             continue
+        if title.step in _WORDS_MADE and title.place is None:  # there may be words
+            continue
         n = nearest_sentence(made, title)
         if len(made.groups) > 1 and _shows(made.groups[n], title.step):
             n = next((m for m, one in enumerate(made.groups) if not _shows(one, title.step)), n)
@@ -705,6 +735,9 @@ def _assign(
                 why = "but no formula can add TRUE or FALSE: type 1 or 0 in its place"
             made.lacking[title.step] = f"{title.where}: {title.text!r} names {title.step}, {why}."
             made.left.append(made.lacking[title.step])
+
+
+_WORDS_MADE = steps.NEXT.symbol, steps.CLASS.symbol
 
 
 def _settle_sums(group: Group, graph: Graph) -> Iterator[str]:

@@ -463,6 +463,7 @@ def _untitled_inputs(
             and (table.shape == like.shape or table.rows == like.rows or table.columns == like.columns)
             and table.labelled == like.labelled
             and not (all(table.labelled) and table.rows == table.columns)  # of scores
+            and not ((table.values != 0).sum(axis=1) == 1).all()  # a 1 for each word
             and (frame.place.row == own.place.row or frame.place.column == own.place.column)
             for own, like in inputs
         )

@@ -265,9 +265,9 @@ def plain_exponentials(group: Group) -> dict[str, Any]:
     return {"max": False} if plain else {}
 
 
-TOTAL, DEVIATION = ".Total", ".Deviation"
-"""What the name of the sum of a row of attention weights adds to theirs, and that of the root of a
-variance to its norm."""
+TOTAL, DEVIATION, LAST = ".Total", ".Deviation", ".Last"
+"""What the name of the sum of a row of attention weights adds to theirs, that of the root of a variance
+to its norm, and that of the last row of logits to these."""
 
 
 def nearest_sentence(made: Assigned, title: Title) -> int:
@@ -580,6 +580,7 @@ JOINED = {
     steps.CONCAT.symbol: (steps.OUTPUT.symbol,),
     steps.SCORES.symbol: (steps.LOGITS.symbol,),
     steps.LOSS.symbol: (steps.LOSSES.symbol,),
+    **{one.symbol: (one.symbol + LAST,) for one in (steps.LOGITS, steps.PROBABILITIES, steps.NEXT)},
     steps.SOFTMAX.symbol: (steps.ATTENTION.symbol, steps.PROBABILITIES.symbol),
     "Linear": (steps.HIDDEN.symbol, steps.FEED_FORWARD.symbol, steps.LOGITS.symbol),
     f"{steps.SOFTMAX.symbol}.{steps.SUM.symbol}": (
@@ -597,6 +598,7 @@ OTHERWISE = {
     steps.COSINES.symbol: steps.COSINE.symbol,
     steps.NORM.symbol: steps.MAGNITUDE.symbol,
     _MEAN: steps.LOSS.symbol,
+    steps.CLASS.symbol: steps.NEXT.symbol,
     steps.OUTPUT.symbol: steps.FEED_FORWARD.symbol,
     steps.ATTENTION.symbol: steps.OUTPUT.symbol,
     steps.NEW_STATE.symbol: steps.CANDIDATE.symbol,
