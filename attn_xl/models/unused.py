@@ -6,11 +6,12 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from attn_xl.errors import AttnXlError, InputError
 from attn_xl.models.steps import TARGET, W_G, W_P
-from attn_xl.settings import Activation, Model, Positions, Settings
+from attn_xl.settings import Activation, Backbone, Model, Positions, Settings
 from attn_xl.tables.names import weight_name
 from attn_xl.tables.survey import Tables
 
@@ -129,9 +130,12 @@ def _changes(tables: Tables, settings: Settings) -> Iterator[Change]:
             other |= {} if settings.memory else {"memory": _EXAMPLE}
         elif settings.memory is not None and model is not Model.attention:
             other |= {"memory": None}
-        for change in many:
-            if other or change:
-                yield {**change, **other}
+        backbones: list[Change] = [
+            {"backbone": one} for one in Backbone if one is not settings.backbone
+        ]
+        for change, backbone in product(many, [{}, *(backbones if model is Model.classify else ())]):
+            if other or change or backbone:
+                yield {**change, **other, **backbone}
 
 
 def _options(change: Change) -> str:

@@ -606,6 +606,8 @@ LAYER = {"W_1": (2, 3), "b_1": (1, 3), "W_2": (3, 2), "b_2": (1, 2), "gamma_1": 
         ({"Enc1.W_Q": (2, 2), "Dec1.Cross.W_Q": (2, 2)}, {"model": "encoder", "random_weights": 1},
          "does not use Dec1.Cross.W_Q. Use it with --model encoder-decoder --memory SHEET, or"),
         ({"Vocabulary": (5, 2)}, {}, "Use it with --model decoder-only, or leave it out"),
+        ({"W_h": (2, 2), "U_h": (2, 2), "W_C": (2, 2)}, {},
+         "Use them with --model classify --backbone rnn, or leave them out"),
         ({"gamma_3": (1, 2), "b_O": (1, 2)}, {"heads": 1, "random_weights": 1},
          "does not use gamma_3. Use it with --model decoder --memory SHEET, or leave it out with"),
         ({"Enc1.Vocabulary": (2, 2)}, {"model": "encoder", "random_weights": 1},

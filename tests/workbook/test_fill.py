@@ -3227,7 +3227,7 @@ def test_no_word_looks_at_padding(tmp_path: Path, title: str) -> None:
 
 def test_a_layer_of_llama(tmp_path: Path) -> None:
     """Its weights and its titles tell the gate, its function, the norms that stand first and the last;
-    `Up` and `Down` are steps beside such weights."""
+    `Up` and `Down projection` are steps beside such weights."""
     rng = np.random.default_rng(4)
     kinds = dict.fromkeys(("W_Q", "W_K", "W_V", "W_O"), (3, 3))
     kinds |= {"W_gate": (3, 4), "up_proj": (3, 4), "W_down": (4, 3)}
@@ -3246,7 +3246,7 @@ def test_a_layer_of_llama(tmp_path: Path) -> None:
     wanted = {"RMSNorm": rms(X), "Attention weights": naive_attention(*(rms(X) @ w[name] for name in
               ("W_Q", "W_K", "W_V")))[0], "Residual": h, "RMS norm": rms(h), "Gate": gate,
               "SiLU(gate)": gated / up, "Up": up, "SiLU(gate) \u2299 up": gated,
-              "Down": gated @ w["W_down"], "Add": last, "Final norm": rms(last)}  # fmt: skip
+              "Down projection": gated @ w["W_down"], "Add": last, "Final norm": rms(last)}  # fmt: skip
     blocks += [(12 + 9 * n, 2, title, one.shape) for n, (title, one) in enumerate(wanted.items())]
     for shown, values in zip(filled_blocks(tmp_path, blocks), wanted.values(), strict=True):
         np.testing.assert_allclose(shown, values, rtol=1e-10)

@@ -122,7 +122,7 @@ def titles_in(
         own = [*titles_of(sheet, called)]
         titles += _captions(pages[sheet.name], own) or own
     titles += [*_outputs_of_heads(pages, titles)]
-    return _products_with_w_o([*titles, *_of_each_head(pages, titles)])
+    return _products([*titles, *_of_each_head(pages, titles)])
 
 
 def _captions(page: Page, titles: Sequence[Title]) -> list[Title]:
@@ -233,11 +233,27 @@ def _is_of_head(title: Title) -> bool:
     return title.place is None and (title.step in OF_HEADS or title.step[2:] in ("Q", "K", "V"))
 
 
-def _products_with_w_o(titles: Sequence[Title]) -> list[Title]:
+def _products(titles: Sequence[Title]) -> list[Title]:
     """The titles; `Output projection` is the product with W_O where another title names W_O."""
-    w_o = {one: "projection" in one.text.casefold() for one in titles if one.step == steps.W_O.symbol}
-    both, product = {*w_o.values()} == {True, False}, steps.ATTENTION.symbol
-    return [replace(one, step=product) if both and w_o.get(one) else one for one in titles]
+    found = []
+    for one in titles:
+        alike = [other for other in titles if other.step == one.step]
+        made = "projection" in one.text.casefold() and any(
+            "projection" not in other.text.casefold() for other in alike
+        )
+        step = _PRODUCTS.get(one.step, one.step) if made else one.step
+        found.append(replace(one, step=step))
+    return found
+
+
+_PRODUCTS = {
+    steps.W_O.symbol: steps.ATTENTION.symbol,
+    steps.W_1.symbol: steps.HIDDEN.symbol,
+    steps.W_2.symbol: steps.FEED_FORWARD.symbol,
+    steps.W_G.symbol: steps.GATE.symbol,
+    **{weights: step for step, weights in PROJECTIONS.items()},
+}
+"""What weights make of their input."""
 
 
 def as_given(
