@@ -72,7 +72,7 @@ class Architecture:
         norm_epsilon: where to add epsilon: "inside" the root, to the variance, or "outside".
         worked: whether a norm is shown step by step.
         activation: the function of the hidden layer, or of its gate if it has one.
-        projects: whether attentions have weights; without any, Q = K = V = the input of self-attention.
+        projects: whether attentions have weights; without any, Q = X, and K = V = what it looks at.
         epsilon: the scalar that keeps a norm from dividing by 0.
         attending: how scores become weights.
         crossing: the same for attention to the encoder's output, which has no positions in its scores;
@@ -285,13 +285,16 @@ def attention(
     )
 
 
-def _self_attention(x: Matrix, a: Architecture, how: Attending | None, part: Part) -> Matrix:
-    """Multi-head attention of x (n, d) to itself; without any weights, Q = K = V = x."""
-    if a.heads > 1 or a.projects:
-        return attention(x, x, a, how, part)
-    how = (how or Attending()).between(x.rows, x.rows, part)
-    q, k = how.prepared(x, part), how.prepared(x, part)
-    return scaled_dot_product_attention(a.live.of_words(q), k, x, attending=how, part=part)
+def _attention(
+    x: Matrix, memory: Matrix, a: Architecture, how: Attending | None, part: Part, heads: int = 0
+) -> Matrix:
+    """Multi-head attention of x (n, d) to memory (m, d), which may be x; without any weights, Q = x and
+    K = V = memory."""
+    if (heads or a.heads) > 1 or a.projects:
+        return attention(x, memory, a, how, part, heads)
+    how = (how or Attending()).between(x.rows, memory.rows, part)
+    q, k = how.prepared(x, part), how.prepared(memory, part)
+    return scaled_dot_product_attention(a.live.of_words(q), k, memory, attending=how, part=part)
 
 
 def encoder_layer(x: Matrix, a: Architecture, part: Part) -> Matrix:
@@ -300,7 +303,7 @@ def encoder_layer(x: Matrix, a: Architecture, part: Part) -> Matrix:
     def attend(y: Matrix) -> Matrix:
         if a.given is not None:
             return a.given(y, y.rows, a.attending, part, steps.ATTENTION)
-        return _self_attention(y, a, a.attending, part)
+        return _attention(y, y, a, a.attending, part)
 
     x = _sublayer(x, attend, a, part, 1)
     return _sublayer(x, lambda y: network(y, a, part), a, part, 2) if a.feed_forward else x
@@ -312,12 +315,12 @@ def decoder_layer(x: Matrix, memory: Matrix | None, a: Architecture, part: Part)
 
     def attend(y: Matrix) -> Matrix:
         here = part if memory is None else part.within(steps.SELF)
-        return _self_attention(y, a, a.causal, here)
+        return _attention(y, y, a, a.causal, here)
 
     def cross(y: Matrix) -> Matrix:
         assert memory is not None
         here, how = part.within(steps.CROSS), a.crossing or a.attending
-        return attention(y, memory, a, how, here, a.cross_heads or 0)
+        return _attention(y, memory, a, how, here, a.cross_heads or 0)
 
     def think(y: Matrix) -> Matrix:
         return network(y, a, part)

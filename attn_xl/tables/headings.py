@@ -53,9 +53,12 @@ def is_heading(text: str) -> bool:
 
 
 def _attention(text: str) -> str:
-    """The attention that a heading names, or ""; `Self-attention output` is a title."""
+    """The attention that a heading names, or ""; `Self-attention output` and `Self-attention weights`
+    are titles."""
     part = next((part for part, pattern in _ATTENTIONS.items() if pattern.search(text)), "")
-    return part if part and (step_named(text) or ("Softmax",))[0] == "Softmax" else ""
+    titles = re.search(r"\b(?:weights?|matrix|map|pattern|probabilities)$", text)
+    heads = not titles and (step_named(text) or ("Softmax",))[0] == "Softmax"
+    return part if part and heads else ""
 
 
 def headings_on(sheet: str, texts: Texts) -> Iterator[Heading]:
@@ -73,8 +76,9 @@ def headings_on(sheet: str, texts: Texts) -> Iterator[Heading]:
             yield from ((*cell, "", "", part) for cell in cells)
 
 
-def path_at(row: int, column: int, step: str, headings: Sequence[Heading]) -> str:
-    """The place in the model of a step, by the headings above its title: `Dec1.Self.`."""
+def path_at(row: int, column: int, step: str, headings: Sequence[Heading], text: str = "") -> str:
+    """The place in the model of a step, by the headings above its title, `Dec1.Self.`, and by its text,
+    which may say of which attention it is."""
     base = re.sub(r"_\d+$", "", step)
     if "." in base or base in OF_MODEL:
         return ""
@@ -84,6 +88,7 @@ def path_at(row: int, column: int, step: str, headings: Sequence[Heading]) -> st
     stack, number, part = "", "", ""
     for _, _, named, count, attention in above:
         stack, number, part = named or stack, count or number * (not named), attention
+    part = next((one for one, told in _ATTENTIONS.items() if told.search(text.casefold())), part)
     layer = f"{stack or 'Enc'}{number or 1}." if stack or number else ""
     own = f"{part}." if part and base in OF_ATTENTION and not layer.startswith("Enc") else ""
     return f"{layer}{own}"
@@ -96,7 +101,7 @@ def headings_of(sheets: Mapping[str, Texts]) -> dict[str, list[Heading]]:
     if not any(found.values()):
         return {}
     labels = [
-        (weight_label(text) or (step_named(text) or ("",))[0], name, cell)
+        (weight_label(text) or (step_named(text) or ("",))[0], name, cell, text)
         for name, texts in sheets.items()
         for text, cells in texts.items()
         for cell in cells
@@ -104,9 +109,10 @@ def headings_of(sheets: Mapping[str, Texts]) -> dict[str, list[Heading]]:
     ]
     queries = [one for one in labels if one[0].startswith("W_Q")]
     told = [
-        (path_at(*cell, label, found[name]), label)
-        for label, name, cell in queries or [one for one in labels if one[0] == "Softmax"]
+        (path_at(*cell, label, found[name], text), label)
+        for label, name, cell, text in queries or [one for one in labels if one[0] == "Softmax"]
     ]
     paths = {path for path, _ in told}
-    each = len({*told}) == len(told) if queries else all(path.startswith("Enc") for path in paths)
+    whole = {*paths} >= {f"Dec1.{part}." for part in _ATTENTIONS} or all(p[:3] == "Enc" for p in paths)
+    each = len({*told}) == len(told) if queries else whole
     return found if each and len(paths) > 1 and "" not in paths else {}

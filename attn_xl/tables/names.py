@@ -368,7 +368,8 @@ _TARGET = re.compile(r"(?:the )?(?:targets?|one-hot(?: target)?|labels?|y_?true)
 _EXPLAINED = re.compile(r":\s|\n|\s[–—-]\s")
 """What parts a name from its explanation: `Output: the new vectors`."""
 _ASIDE = re.compile(
-    r"\([^()]*\)$|^(?:raw|self|cross)[\s-]+|(?<!weight)\s+(?:matrix|matrices)$", re.IGNORECASE
+    r"\([^()]*\)$|^(?:(?:raw|self|cross|(?:en|de)coder)[\s–-]+)+|(?<!weight)\s+(?:matrix|matrices)$",
+    re.IGNORECASE,
 )
 _FURTHER = re.compile(
     r"\s+before\s+(?:the\s+)?\w+$|\s+(?:by|over|per|of|along|for)\s+(?:each\s+|the\s+)?(?:row|column|word|key)s?$"

@@ -2203,6 +2203,39 @@ def test_the_next_word_is_a_text(only_last: bool, tmp_path: Path) -> None:
     assert (again.content, again.attention) == (out.read_bytes(), [])
 
 
+@pytest.mark.parametrize("encodes", [True, False])
+def test_an_encoder_and_a_decoder_need_no_weights(encodes: bool, tmp_path: Path) -> None:
+    """Titles tell which attention each is of; a decoder's queries come from its own attention."""
+    x, y = X[:4], Y[:3]
+    memory = naive_attention(x, x, x) if encodes else (None, x)
+    own = [naive_attention(y[n : n + 1], y[: n + 1], y[: n + 1]) for n in range(3)]
+    weights = np.array([[*w[0], *[0.0] * (2 - n)] for n, (w, _) in enumerate(own)])
+    mixed = np.concatenate([output for _, output in own])
+    crossed = naive_attention(mixed, memory[1], memory[1])
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    wanted = {"Masked self-attention weights": weights, "Decoder self-attention output": mixed,
+              "Cross-attention weights": crossed[0], "Cross-attention output": crossed[1]}  # fmt: skip
+    made.active["A1"], made.active["L1"] = "Encoder", "Decoder"
+    sheet.block(2, 2, "Encoder input" if encodes else "Encoder output", PETS[:4], DIMS, x)
+    sheet.block(2, 12, "Decoder input", DESK[:3], DIMS, y)
+    places = {}
+    for n, title in enumerate(wanted):
+        columns = DIMS if "output" in title else DESK[:3] if "self" in title else PETS[:4]
+        places[title] = sheet.block(12 + 9 * n, 12, title, DESK[:3], columns)
+    if encodes:
+        wanted |= {"Encoder self-attention weights": memory[0], "Encoder output": memory[1]}
+        for n, title in enumerate([*wanted][-2:]):
+            columns = PETS[:4] if n == 0 else DIMS
+            places[title] = sheet.block(12 + 9 * n, 2, title, PETS[:4], columns)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert not book.attention
+    for title, values in wanted.items():
+        place = Place("Sheet", *places[title], *values.shape)
+        shown = [read_drawn(out).sheets[0].values[cell] for cell in place.cells()]
+        np.testing.assert_allclose(shown, values.ravel(), rtol=1e-12, err_msg=title)
+
+
 def compared_with(title: str, content: Any, at: tuple[int, int], tmp_path: Path) -> FilledBook:
     """A sheet of an attention whose output is compared, filled in."""
     made = openpyxl.Workbook()

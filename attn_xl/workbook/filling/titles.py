@@ -300,7 +300,7 @@ def _of_layers(
     parts = {(name, *one[:2]) for name, found in headings.items() for one in found if one[4]}
     titles = [t for t in titles if t.place or (t.sheet, t.row, t.column) not in parts]
     named = [t for t in (*titles, *weights) if t.place is None and t.sheet in headings]
-    paths = ((t, path_at(t.row, t.column, t.step, headings[t.sheet])) for t in named)
+    paths = ((t, path_at(t.row, t.column, t.step, headings[t.sheet], t.text)) for t in named)
     renamed = {title: replace(title, step=f"{path}{title.step}") for title, path in paths if path}
     return _renamed(renamed, titles, weights)
 
@@ -451,7 +451,8 @@ def _at_the_end(titles: Sequence[Title], graph: Graph) -> list[Title]:
         told, output = title.text.casefold(), base == steps.OUTPUT.symbol and not head
         own = [name for name in made if _IN_LAYERS.match(name) and name.startswith(path)]
         if base == steps.INPUT.symbol and "output" in told:
-            title = replace(title, step=(own or made)[-1])
+            encoded = [name for name in own if name.startswith("Enc") and "encoder" in told]
+            title = replace(title, step=(encoded or own or made)[-1])
         elif own and base == steps.NORM.symbol and not head and _FINAL.search(told):
             title = replace(title, step=own[-1])
         elif own and output and title.place is None and (behind or _OF_THE_END.match(told)):
@@ -669,10 +670,14 @@ def settings_implied(made: Assigned, titles: Sequence[Title]) -> dict[str, Any]:
     layers = {int(n) for title in titles for n in re.findall(r"^Enc(\d+)\.", title.step)}
     stacked = any(in_layers(graph, f"Enc1.{ACROSS[-1]}") for graph in made.graphs)
     pooled = steps.POOLED.symbol in missing and steps.W_C.symbol not in weights
-    if pooled or (len(layers) > 1 and not stacked):  # without weights
+    crosses = steps.MEMORY.symbol in weights and any(one.step.startswith("Dec1.") for one in titles)
+    decodes = crosses and not any(in_layers(graph, "Dec1.Cross.Softmax") for graph in made.graphs)
+    if pooled or decodes or (len(layers) > 1 and not stacked):  # without weights
         bases = {PARTED.findall(title.step)[0][1].partition("_")[0] for title in titles}
         network = not bases.isdisjoint(OF_NETWORK)
-        implied |= {"model": "encoder", "layers": max(layers, default=1), "feed_forward": network}
+        model = "encoder-decoder" if decodes and layers else "decoder" if decodes else "encoder"
+        count = {} if model == "decoder" else {"layers": max(layers, default=1)}
+        implied |= {"model": model, "feed_forward": network, **count}
         implied |= {"pooling": "mean"} if pooled else {}
         if steps.NORM.symbol not in bases:
             implied |= {"norm": "none", "skip": steps.SKIP.symbol in bases}
