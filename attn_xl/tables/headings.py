@@ -77,12 +77,13 @@ def headings_on(sheet: str, texts: Texts) -> Iterator[Heading]:
 
 
 def path_at(row: int, column: int, step: str, headings: Sequence[Heading], text: str = "") -> str:
-    """The place in the model of a step, by the headings above its title, `Dec1.Self.`, and by its text,
-    which may say of which attention it is."""
+    """The place in the model of a step, by the headings above or left of its title, `Dec1.Self.`, and
+    by its text, which may say of which attention it is."""
     base = re.sub(r"_\d+$", "", step)
     if "." in base or base in OF_MODEL:
         return ""
-    above = sorted(one for one in headings if one[0] < row and one[1] <= column + 2)
+    at = row, column  # those above, and those left of it in its row
+    above = sorted(one for one in headings if one[:2] < at and one[1] <= column + 2 * (one[0] < row))
     for top in [one for one in above if one[2]][-1:]:
         above = [one for one in above if one >= top and one[1] >= top[1] - 2]
     stack, number, part = "", "", ""

@@ -372,7 +372,7 @@ _ASIDE = re.compile(
     re.IGNORECASE,
 )
 _FURTHER = re.compile(
-    r"\s+before\s+(?:the\s+)?\w+$|\s+(?:by|over|per|of|along|for)\s+(?:each\s+|the\s+)?(?:row|column|word|key)s?$"
+    r"\s+before\s+(?:the\s+)?\w+$|\s+(?:by|over|per|of|along|for)\s+(?:each\s+|the\s+)?(?:row|column|word|key|vector)s?$"
     r"|^(?:(?:comput|calculat|apply)(?:e|ing)?\s+)?(?:the|our|row[\s-]?wise|matrix(?:\s+of)?)\s+|\s+(?:of|for|in|step)$"
     r"|\s+(?:of|for)\s+the\s+(?:new|current|last|next)\s+(?:word|token)$"
     r"|^(?:comput|calculat|apply)(?:e|ing)?\s+|(?<=score)s?\s+(?:with|against)\s+[\"“‘'«]?[\w-]+[\"”’'»]?$",

@@ -938,10 +938,12 @@ def test_a_layer_needs_no_network_and_what_is_not_read_is_said(typed: bool, tmp_
             made.active[f"{column}3"], made.active[f"{column}8"] = column, 2.5
     for n, title in enumerate(("MultiHead", "Residual", "Add & Norm")):
         sheet.block(12 + 10 * n, 2, title, PETS, "abcd")
+    AuthorSheet(made.active).block(12, 20, "My guess", PETS, [None])  # of no step
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
     unread = ["Sheet!BG4:BJ4", "Sheet!BN8:BQ8"][: 1 + typed]
     assert (book.attention, book.filling.unread) == ([], unread)
     assert book.report()[0] == f"{', '.join(unread)}: these numbers are not read."
+    assert book.report()[1] == "Sheet!U14:U18: stays blank; 'My guess' names no step."
     q, k, v = ([x @ given[f"W_{kind}_{n}"] for n in (1, 2)] for kind in "QKV")
     heads = [naive_attention(*own)[1] for own in zip(q, k, v)]
     both = np.hstack(heads) @ given["W_O"]
@@ -3554,7 +3556,7 @@ def test_layers_without_a_network(model: str, tmp_path: Path) -> None:
     headings = "Masked multi-head attention", "Multi-head attention"  # as in the paper
     for n, (heading, keys) in enumerate(zip(headings, (fish, PETS))):
         if model == "decoder":
-            made.active.cell(10 + 20 * n, 2, heading)
+            made.active.cell(*((10, 2), (32, 1))[n], heading)  # above, or left of the weights
         for m, (kind, w) in enumerate(zip("QKV", weights[n])):
             sheet.block(12 + 20 * n, 2 + 8 * m, f"W_{kind}", DIMS, DIMS, w)
         sheet.block(20 + 20 * n, 2, "Softmax", fish, keys)

@@ -90,6 +90,7 @@ class FilledBook:
         notes = ["Its links to other workbooks were kept; nothing was read there."] * self.linked
         if self.filling.unread:
             notes.append(f"{listed(self.filling.unread, 6)}: these numbers are not read.")
+        notes += self.filling.blank
         for sheet, values in self.filling.values.items():
             open_ = [address(*cell) for cell, value in sorted(values.items()) if value is None]
             if open_:
@@ -334,6 +335,7 @@ def _joined(parts: Sequence[Assigned]) -> Assigned:
         made.graphs += part.graphs
         made.left += part.left
         made.unread += part.unread
+        made.blank += part.blank
     return made
 
 

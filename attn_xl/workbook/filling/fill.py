@@ -67,6 +67,7 @@ class Filling:
         differs: where the author's own numbers are not those of the paper, in words.
         closed: cells that cannot be written to, in words.
         unread: the cells of typed numbers that are no part of the model.
+        blank: the blank rows and columns beside words whose title names no step, in words.
         left: what was recognized but not assigned, in words.
         values: what the author's formulas give now that read filled cells, by the name of their sheet.
         sentences: the sentences.
@@ -78,6 +79,7 @@ class Filling:
     differs: list[str] = field(default_factory=list)
     closed: list[str] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
+    blank: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
     values: dict[str, StoredValues] = field(default_factory=dict)
     sentences: list[Sentence] = field(default_factory=list)
@@ -107,7 +109,7 @@ def fill(drawn: DrawnBook, made: Assigned, anew: bool = False) -> Filling:
     Raises:
         InputError: if there is no room for the labels of a tag.
     """
-    filling = Filling(left=made.left, unread=made.unread)
+    filling = Filling(left=made.left, unread=made.unread, blank=made.blank)
     name = unique(STEPS, {sheet.casefold() for sheet in drawn.book.grids})
     behind = StepsSheet((anew and drawn.behind) or name, len(made.groups) > 1)
     hers = _functions(drawn, made)

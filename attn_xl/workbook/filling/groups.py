@@ -302,6 +302,7 @@ def _asked(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str])
         and node.operation is not None
     ]
     told_of: set[Title] = set()
+    words = {labels for group in made.groups for labels in (group.table.rows, group.table.columns)}
     for place, title in _unnamed(made, pages, called):
         named, name = step_called(title.text, called), title.text.partition("=")[0].strip()
         fitting = (step for step, shapes in open_steps if (place.rows, place.columns) in shapes)
@@ -309,6 +310,8 @@ def _asked(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str])
         guess = told if told and told not in shown else next(fitting, "STEP")
         what = f'names no step. Say which: --call "{name}={guess}"'
         if named is None and 1 in (place.rows, place.columns):
+            if not words.isdisjoint(labels for labels, _ in labels_of(pages[place.sheet], place)):
+                made.blank.append(f"{place.where}: stays blank; {title.text!r} names no step.")
             continue
         if named is not None:
             means = {one for graph in made.graphs for one in in_layers(graph, named[0])}
@@ -325,7 +328,6 @@ def _asked(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str])
             yield f"{place.where}: is blank, and {title.text!r} {what}."
         told_of.add(title)
     taken = [frame.place for group in made.groups for frame in (*group.given, *group.frames)]
-    words = {labels for group in made.groups for labels in (group.table.rows, group.table.columns)}
     known = {"", *(word for labels in words for word in labels)}
     for name, page in pages.items():
         framed = (box for box in page.blanks if labels_of(page, Place(name, *box))[0][0] in words)

@@ -91,6 +91,7 @@ class Assigned:
         graphs: the matrices of each.
         left: what was recognized but not assigned, in words, with its cells.
         unread: the cells of typed numbers that are no part of the model.
+        blank: the blank rows and columns beside words whose title names no step, in words.
         lacking: what was said of each step that a title names and that has no frame.
         missing: the steps that titles name and the model does not compute.
         unplaced: the error for a tag of such a step, unless the step tells what the model has.
@@ -104,6 +105,7 @@ class Assigned:
     graphs: list[Graph] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
+    blank: list[str] = field(default_factory=list)
     missing: set[str] = field(default_factory=set)
     unplaced: InputError | None = None
     lacking: dict[str, str] = field(default_factory=dict)
