@@ -65,8 +65,8 @@ class Operand:
         """The cell with the label of a column."""
         raise NotImplementedError
 
-    def headings(self) -> str:
-        """The cells with the labels of all columns."""
+    def heading_at(self, number: str) -> str:
+        """A formula for the label of the column that a formula numbers, from 1."""
         raise NotImplementedError
 
     def column_number(self, column: int) -> str:

@@ -2238,6 +2238,31 @@ def test_an_encoder_and_a_decoder_need_no_weights(encodes: bool, tmp_path: Path)
         np.testing.assert_allclose(shown, values.ravel(), rtol=1e-12, err_msg=title)
 
 
+def test_formulas_read_labels_where_they_stand(tmp_path: Path) -> None:
+    """Frames without labels: those of the input, or of weights, tell a padding word and a class."""
+    made, words, classes = openpyxl.Workbook(), ("the", "cat", "<PAD>"), ("bad", "good")
+    sheet, bare = AuthorSheet(made.active), AuthorSheet(made.active, labels=False)
+    sheet.block(2, 2, "Input", words, DIMS, X[:3])
+    sheet.block(2, 12, "W_C", DIMS, classes, numbers(DIMS, 2))
+    bare.block(12, 2, "Mask", words, words)
+    bare.block(22, 2, "Attention weights", words, words)
+    bare.block(12, 12, "Probabilities", "1", classes)
+    bare.block(17, 12, "Target (one-hot)", "1", classes)
+    bare.block(22, 12, "Predicted class", "1", "1")
+    bare.block(27, 12, "Loss", "1", "1")
+    made.active["L32"], made.active["M32"] = "True label", "good"
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))  # recalculated
+    assert not book.attention
+    values, formulas = read_drawn(out).sheets[0].values, read_drawn(out).sheets[0].formulas
+    assert [values[14, 3 + n] for n in range(3)] == [0, 0, -1e9]
+    assert formulas[14, 5].text == 'IF($B$6="<PAD>",-1000000000,0)'
+    assert (values[19, 13], values[19, 14]) == (0, 1)
+    assert formulas[19, 13].text == "IF($M32=$M$3,1,0)"
+    best = classes[int(values[14, 14] > values[14, 13])]
+    assert values[24, 13] == best
+    assert values[29, 13] == pytest.approx(-np.log(values[14, 14]))
+
+
 def compared_with(title: str, content: Any, at: tuple[int, int], tmp_path: Path) -> FilledBook:
     """A sheet of an attention whose output is compared, filled in."""
     made = openpyxl.Workbook()

@@ -406,6 +406,42 @@ def test_learned_weights_come_from_the_input_or_from_the_template(tmp_path: Path
         fill_file(template, {}, tables=Tables(Path("new.xlsx"), {"s": x}, {}))
 
 
+def test_a_template_keeps_the_model_that_its_weights_tell_and_what_its_titles_tell(
+    tmp_path: Path,
+) -> None:
+    """A layer without norms; the class below probabilities whose labels stand further up afterwards."""
+    book, rng = openpyxl.Workbook(), np.random.default_rng(2)
+    sheet, words, classes = AuthorSheet(book.active), WORDS[:3], ("bad", "good")
+    w = {"W_1": rng.normal(size=(3, 4)).round(1), "W_2": rng.normal(size=(4, 3)).round(1)}
+    sheet.block(2, 2, "Input", words, DIMS, numbers(words))
+    for n, (name, table) in enumerate(w.items()):
+        sheet.block(2, 12 + 8 * n, name, "abcd"[: len(table)], "abcd"[: table.shape[1]], table)
+    for n, step in enumerate(("Attention weights", "Output", "Residual", "Feed forward")):
+        sheet.block(9 + 7 * n, 2, step, words, words if n == 0 else DIMS)
+    tables = Tables(Path("new.xlsx"), {"s": sentence(WORDS[:5], 3)}, {})
+    filled = fill_file(saved(book, tmp_path / "own.xlsx"), {}, tables=tables)
+    assert not filled.attention
+    (tmp_path / "new.xlsx").write_bytes(filled.content)
+    verify(tmp_path / "new.xlsx")
+    x = tables.sentences["s"].values
+    x = x + naive_attention(x, x, x)[1]
+    _, frame, _ = filled.filling.frames[-1]
+    _, values = values_in(read_drawn(tmp_path / "new.xlsx").sheets[0], frame.place, False)
+    np.testing.assert_allclose(values, np.maximum(x @ w["W_1"], 0) @ w["W_2"], rtol=1e-12)
+    book = openpyxl.Workbook()
+    sheet = AuthorSheet(book.active)
+    sheet.block(2, 2, "Input", words, DIMS, numbers(words))
+    sheet.block(2, 12, "W_C", DIMS, classes, numbers(DIMS, 2))
+    sheet.block(10, 2, "Attention weights", words, words)
+    sheet.block(11, 12, "Probabilities", [None], classes)
+    sheet.block(16, 12, "Predicted class", [None], [None])
+    filled = fill_file(saved(book, tmp_path / "own.xlsx"), {}, tables=tables)
+    (tmp_path / "new.xlsx").write_bytes(filled.content)
+    verify(tmp_path / "new.xlsx")
+    formulas = [one.text for one in read_drawn(tmp_path / "new.xlsx").sheets[0].formulas.values()]
+    assert [one.partition(",1,")[0] for one in formulas if "INDEX" in one] == ["INDEX($O$3:$P$3"]
+
+
 def test_a_frame_keeps_its_outline_where_columns_are_inserted_after_it(tmp_path: Path) -> None:
     made, words = openpyxl.Workbook(), WORDS[:4]
     sheet = AuthorSheet(made.active)

@@ -321,8 +321,7 @@ class Best(Operation):
 
     def formula(self, row: int, column: int, *operands: Operand) -> str:
         x = operands[0]
-        line = x.headings() + ("" if x.is_transposed else ",1")
-        return f"INDEX({line},MATCH(MAX({x.row()}),{x.row()},0))"
+        return x.heading_at(f"MATCH(MAX({x.row()}),{x.row()},0)")
 
     def words(self, *operands: str) -> str:
         return f"the column with the largest number of each row of {operands[0]}"

@@ -115,8 +115,8 @@ class _Operand(Operand):
     def heading(self, column: int) -> str:
         return "heading of the column"
 
-    def headings(self) -> str:
-        return f"headings of {self._name}"
+    def heading_at(self, number: str) -> str:
+        return f"INDEX(headings of {self._name},1,{number})"
 
     def column_number(self, column: int) -> str:
         left = self._column - column

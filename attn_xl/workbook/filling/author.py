@@ -355,6 +355,7 @@ def _of_sheets(
     if not parts or any(any(titles_of(sheet, known)) for sheet in rest.sheets):
         parts.append(assigned(rest, model.compute, known, words_in))
     made = _joined(parts)
+    made.implied = {**model.by_weights, **made.implied}
     made.left += (
         f"{quoted(one.sheet)}!{address(one.row, one.column)}: {name} stands here, which the model "
         "does not use."

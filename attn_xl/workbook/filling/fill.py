@@ -32,7 +32,7 @@ from attn_xl.spreadsheets.addresses import (
 from attn_xl.spreadsheets.book import STEPS_NOTE
 from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet
 from attn_xl.spreadsheets.formulas import references
-from attn_xl.spreadsheets.numerals import NOT_STORED, ErrorValue, is_number
+from attn_xl.spreadsheets.numerals import NOT_STORED, ErrorValue, as_text, is_number
 from attn_xl.tables.frames import Frame, Group, Title, values_in
 from attn_xl.tables.names import names_width
 from attn_xl.tables.own_names import FORMULA, WORDS
@@ -496,6 +496,28 @@ class Sentence:
             blocks[node] = Block(node, frame.place, name, "", True, True, True, turned=frame.turned)
         return blocks
 
+    def _labelled(self, block: Block) -> Block:
+        """A matrix whose column labels do not stand right at its place, with those of another one."""
+
+        def texts(place: Place) -> list[str]:
+            values = self.sheets[place.sheet].values if place.sheet in self.sheets else {}
+            return [as_text(values.get(cell, "")).casefold() for cell in place.cells()]
+
+        def beside(place: Place, above: bool) -> Place:
+            row, column = (place.row - 1, place.column) if above else (place.row, place.column - 1)
+            rows, columns = (1, place.columns) if above else (place.rows, 1)
+            return Place(place.sheet, row, column, rows, columns)
+
+        wanted = [*map(str.casefold, block.node.columns)]
+        if (
+            block.place.sheet not in self.sheets
+            or texts(beside(block.place, not block.turned)) == wanted
+        ):
+            return block
+        frames = (frame for several in self.frames.values() for frame in several if frame.place.sheet)
+        places = (beside(frame.place, above) for frame in frames for above in (True, False))
+        return replace(block, labels=next((one for one in places if texts(one) == wanted), None))
+
     def formulas(
         self, node: Matrix, frame: Frame, wanted: np.ndarray
     ) -> Iterator[tuple[int, FilledRun]]:
@@ -511,6 +533,11 @@ class Sentence:
         blocks = self._blocks(home, frame)
         if clone is not None:
             blocks[clone] = Block(clone, home, "", "", True, True, True, turned=frame.turned)
+            for one in (
+                (clone, *clone.parents) if node.texts or operation_of(clone).reads_labels else ()
+            ):
+                if one in blocks:
+                    blocks[one] = self._labelled(blocks[one])
         plain = not frame.turned and not any(block.turned for block in blocks.values())
         kinds = (
             rows_alike(clone, range(node.shape[0]))

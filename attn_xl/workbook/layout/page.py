@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from attn_xl.graph.matrix import Cells, Matrix, cells_of, operation_of
 from attn_xl.graph.terms import NoArray, Operand
 from attn_xl.records import record
-from attn_xl.spreadsheets.addresses import Place, fixed, letters, literal, quoted, row_token
+from attn_xl.spreadsheets.addresses import Place, address, fixed, letters, literal, quoted, row_token
 
 
 @record(frozen=True)
@@ -246,6 +246,7 @@ class Block:
         headed: whether the row above it holds its column labels.
         live: whether it has formulas: it is computed, and everything they refer to is written.
         turned: whether its cells hold the transpose: on a sheet that has words in columns.
+        labels: the cells with its column labels, if they are not right at its place.
     """
 
     node: Matrix
@@ -256,6 +257,7 @@ class Block:
     headed: bool
     live: bool
     turned: bool = False
+    labels: Place | None = None
 
 
 class PlacedOperand(Operand):
@@ -313,8 +315,7 @@ class PlacedOperand(Operand):
 
     @property
     def _sheet(self) -> str:
-        place = self._block.place
-        return "" if place.sheet == self._home.sheet else quoted(place.sheet) + "!"
+        return self._prefix(self._block.place)
 
     def _row_number(self, row: int | None = None) -> str:
         """The number of a row, from 0, or of the formula's own; of a single row, always its."""
@@ -416,22 +417,35 @@ class PlacedOperand(Operand):
         return literal(text)
 
     def heading(self, column: int) -> str:
+        labels = self._block.labels
+        if labels is None:
+            return self._beside(column)
+        return self._prefix(labels) + fixed(address(*[*labels.cells()][column]))
+
+    def heading_at(self, number: str) -> str:
+        place = self._block.place
+        if self._block.turned:
+            place = replace(place, column=place.column - 1, columns=1)
+        else:
+            place = replace(place, row=place.row - 1, rows=1)
+        labels = self._block.labels or place
+        line = f"{self._prefix(labels)}{fixed(labels.range)}" + ",1" * (labels.rows == 1)
+        return f"INDEX({line},{number})"
+
+    def _prefix(self, place: Place) -> str:
+        """The name of the sheet of a place, if it is not that of the formula."""
+        return "" if place.sheet == self._home.sheet else quoted(place.sheet) + "!"
+
+    def _beside(self, column: int) -> str:
+        """The cell at which the label of a column stands, as a rule."""
         place = self._block.place
         if self._block.turned:
             return f"${self._label_column}{place.row + column}"
         return f"{letters(place.column + column)}${self._label_row}"
 
-    def headings(self) -> str:
-        place = self._block.place
-        if self._block.turned:
-            labels = Place("", place.row, place.column - 1, place.rows, 1)
-        else:
-            labels = Place("", place.row - 1, place.column, 1, place.columns)
-        return f"{self._sheet}{fixed(labels.range)}"
-
     def column_number(self, column: int) -> str:
         of = "ROW" if self._block.turned else "COLUMN"
-        return f"{of}({self.heading(column)})-{of}({fixed(self.heading(0).replace('$', ''))})"
+        return f"{of}({self._beside(column)})-{of}({fixed(self._beside(0).replace('$', ''))})"
 
     def row_number(self) -> str:
         place = self._block.place
