@@ -458,7 +458,8 @@ def step_called(text: str, called: Mapping[str, str]) -> tuple[str, bool] | None
     for spelled in (name, re.sub(r"\s*\([^()]*\)$", "", name)) if name else ():
         if own := called.get(spelled.casefold()):
             return own, False
-    name = re.sub(r"(?<=\w[A-Za-z])(?<!\b[Tt][Oo])\s(?=\d{1,2}$)", "_", name)  # `each row sums to 1`
+    counts = r"(?<=\w[A-Za-z])(?<!\b(?i:to|of|by))\s(?=\d{1,2}$)"  # not `each row sums to 1`
+    name = re.sub(counts, "_", name)
     layer, number = (
         re.match(r"(?:[A-Za-z]{2,}\d*(?:_\d+)*\.(?=\S))*", name),
         re.search(r"(?:_\d+)*$", name),

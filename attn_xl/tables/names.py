@@ -252,6 +252,7 @@ _FORMULAS = (
         r"(?:(?:scaled?|divided?|normalized)by(?:1/)?|[÷/])(?:√|sqrt|(?:the)?(?:square)?root|[\d.]+$)(?!.*softmax).*",
         "Scaled",
     ),
+    (r"(?:the|raw|attention)*scoresdividedby.*", "Scaled"),
     (_PRODUCT, "Scores"),
     (r"softmax\(.*\)|softmaxof.*", "Softmax"),
     (r"concat(?:enate)?\(.*\)|\[z\d?[,;|]*z\d?.*\]", "Concat"),
@@ -322,7 +323,8 @@ _FROM_THE_LEFT = re.compile(
     re.IGNORECASE,
 )
 _HEAD = re.compile(
-    r"[\s,(_|]*(?:head|word|token)\s*[_#]?(\d+)\)?$|\^\((\d+)\)$|(?<!\b[bBwW])_(\d+)$|(?<!^[a-z])\s?#?(?<!\b[bBwW])(?<![\d.√])(\d{1,2})$"
+    r"[\s,(_|]*(?:head|word|token)\s*[_#]?(\d+)\)?$|\^\((\d+)\)$|(?<!\b[bBwW])_(\d+)$|(?<!^[a-z])"
+    r"\s?#?(?<!\b[bBwW])(?<![\d.√])(?<!\b(?:of|by)\s)(\d{1,2})$"
 )
 _SPOKEN_HEAD = re.compile(r"head", re.IGNORECASE)
 _DECORATED = re.compile(
@@ -455,7 +457,7 @@ def step_named(text: str) -> tuple[str, bool] | None:
         if found and found[0] in ("Norm", "Sum"):
             return f"{found[0]}_{ordinal[4] or (2 if ordinal[1] else 1)}", False
     before, equals, after = plain.partition("=")
-    if re.search(r":\s*\d[\d\s./]*$", plain):  # `Score: 10/10`
+    if re.search(r":\s*[\d_][\d_\s./]*(?:points?|pts|marks?)?$", plain):  # `Score: 10/10`
         return None
     if re.fullmatch(r"V\s*['′’`]", before.strip()):  # the values, mixed
         return "Output", False

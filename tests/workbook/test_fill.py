@@ -2344,7 +2344,8 @@ TITLES = {
     "Update": "Update gate z_t",
     "Candidate": "Candidate cell state c\u0303_t",
     "Probabilities": "Next-word probabilities | Probabilities over the vocabulary",
-    "Scaled": "÷ √dk | Divide by sqrt(3) | Scores / √3 | Scaled dot products | b) Scaled | QKT ÷ √dₖ "
+    "Scaled": "Scores divided by 8 | Scaled: divided by the root of 2 "
+    "| ÷ √dk | Divide by sqrt(3) | Scores / √3 | Scaled dot products | b) Scaled | QKT ÷ √dₖ "
     "| Scale by 1/√d | Scores after scaling | Scaled Scores S' | Scores = QK^T/√d_k "
     "| Attention scores (QKᵀ/√d) | Normalized by √d | Divide by the square root of dk | Scaled logits "
     "| Scores ÷ 1.414 | S_scaled",
@@ -2398,7 +2399,7 @@ TITLES = {
     "| Add positions | Final embeddings (word + position) | E + P",
     None: "3 x 4 | ##s | max % | The matrix | Note: Output | Attention / 2 | Weight matrix | ß | NEXT "
     "| KT Corp | Context A | Head 1 | Attention by hand | Scores - max | Output − Input "
-    "| Change = Output - X | Score: 10/10",  # ß is no SS
+    "| Change = Output - X | Score: 10/10 | Total: ____ / 18 points",  # ß is no SS
 }
 
 
