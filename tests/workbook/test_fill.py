@@ -3440,13 +3440,18 @@ def test_a_fill_beside_a_title_is_no_frame(tmp_path: Path) -> None:
     assert (len(book.filling.frames), book.attention) == (3, [])
 
 
+@pytest.mark.parametrize("words", [PETS, [None] * 5])
 @pytest.mark.parametrize("columns", [PETS, DIMS])
-def test_a_blank_frame_of_the_words_without_a_title_is_said(columns: Any, tmp_path: Path) -> None:
+def test_a_blank_frame_of_the_words_without_a_title_is_said(
+    columns: Any, words: Any, tmp_path: Path
+) -> None:
+    """Below numbers, too, and labelled on one side."""
     made = openpyxl.Workbook()
     sheet = AuthorSheet(made.active)
     sheet.block(2, 2, "Input", PETS, DIMS, X)
     sheet.block(10, 2, "Scores", PETS, PETS)
-    sheet.block(18, 2, "", PETS, columns)
+    sheet.block(18, 2, "", words, columns)
+    made.active["D17"] = 5
     book, _ = filled(saved(made, tmp_path / "own.xlsx"))
     step, end = ("Softmax", "G24") if columns is PETS else ("Output", "E24")
     said = f"Sheet!C20:{end}: is blank, and no title names its step, such as {step}."

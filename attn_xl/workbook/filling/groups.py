@@ -23,7 +23,7 @@ from attn_xl.models.softmax import softmax, softmax_scores
 from attn_xl.spreadsheets.addresses import Place, address, quoted
 from attn_xl.spreadsheets.boxes import Box
 from attn_xl.spreadsheets.drawn import DrawnBook
-from attn_xl.spreadsheets.numerals import ErrorValue, as_text
+from attn_xl.spreadsheets.numerals import ErrorValue
 from attn_xl.tables.frames import (
     ARROWS,
     ELSEWHERE,
@@ -328,15 +328,23 @@ def _asked(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str])
             yield f"{place.where}: is blank, and {title.text!r} {what}."
         told_of.add(title)
     taken = [frame.place for group in made.groups for frame in (*group.given, *group.frames)]
+    words |= {
+        labels
+        for graph in made.graphs
+        for node in graph.values()
+        for labels in (node.rows, node.columns)
+    }
     known = {"", *(word for labels in words for word in labels)}
     for name, page in pages.items():
-        framed = (box for box in page.blanks if labels_of(page, Place(name, *box))[0][0] in words)
+        sides = ((box, labels_of(page, Place(name, *box))) for box in page.blanks)
+        framed = (box for box, (left, above) in sides if {left[0], above[0]} & words)
         for row, column, rows, columns in dict.fromkeys((*framed, *_between(page, made.groups))):
             place = Place(name, row, column, rows, columns)
             guess = next((step for step, shapes in open_steps if (rows, columns) in shapes), "")
             near = (*every(range(row - 4, row), range(column - 1, column + columns)),
                     (row, column - 2), (row, column - 3))  # fmt: skip
-            texts = {clean(as_text(page.sheet.values.get(cell, ""))) for cell in near}
+            values = (page.sheet.values.get(cell, "") for cell in near)
+            texts = {clean(value) for value in values if isinstance(value, str)}
             if guess and texts <= known and not meets_one(place, taken):
                 yield f"{place.where}: is blank, and no title names its step, such as {guess}."
 
