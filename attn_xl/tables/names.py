@@ -290,6 +290,10 @@ _FORMULAS = (
         "Sum",
     ),
     (r"(?:[xhyz]|sum|inputs?|subtract|minus)(?:the|its|row|−)*(?:mean|μ)", "Norm.Centred"),
+    (
+        r"(?:minus|subtract(?:ing)?)(?:the|row|its)*max(?:imum)?(?:of.*)?|shiftedscores",
+        "Softmax.Shifted",
+    ),
     (r"(?:ln|(?:layer)?norm(?:alization)?)\(.*\)", "Norm"),
     (r"\+(?:the|causal|padding|lookahead)*mask", "Masked"),
     (r"\+(?:the)?(?:position(?:al|s)?(?:encodings?|embeddings?)?|pe)", "Embedded"),
@@ -470,6 +474,12 @@ def step_named(text: str) -> tuple[str, bool] | None:
             return ("Errors", False) if targets == [False, True] else None
         sides = [_step(side.strip()) for side in two]
         if len({side[0] for side in sides if side}) > 1:  # `Output - Input`
+            if (
+                sides[0]
+                and sides[0][0] in (*ACROSS, "Input")
+                and sides[1] == ("Softmax.Maximum", False)
+            ):
+                return "Softmax.Shifted", False
             found = _step(part)
             return found if found and found[0] == "Norm.Centred" else None
         if (weights := weight_label(part)) and weights != "Mask":
@@ -556,6 +566,7 @@ def _step(text: str) -> tuple[str, bool] | None:
 
 
 _TOLD = (
+    (r"\b(?:subtract|minus)\b.*\bmax|\w\s[−–-]\s(?:the )?(?:row )?max", "Softmax.Shifted"),
     (
         r"weigh(?:t|ted|ting)?\b.*\b(?:sum|average|mean|values|vectors|embeddings)"
         r"|(?:multipl|\bsum\b).*\b(?:values?|vectors?|v)\b|\b(?:mix|blend|combine).*\b(?:embedding|vector|word|value)s"

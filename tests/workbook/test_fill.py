@@ -2307,6 +2307,7 @@ TITLES = {
     "W_C": "Classifier weights | W_class | Classification head W_C",
     "b_C": "Classifier bias",
     "Class": "Predicted label | Prediction",
+    "Softmax.Shifted": "Scores - max | Minus the row maximum | x - max(x)",
     "Errors": "Output - target | Probabilities − one-hot",
     "Loss": "Average loss | MSE | NLL | Mean cross-entropy",
     "Losses": "Loss per token | -log(p)",
@@ -2398,7 +2399,7 @@ TITLES = {
     "| Input = Token + Position | Input embedding + position embedding | Token + position "
     "| Add positions | Final embeddings (word + position) | E + P",
     None: "3 x 4 | ##s | max % | The matrix | Note: Output | Attention / 2 | Weight matrix | ß | NEXT "
-    "| KT Corp | Context A | Head 1 | Attention by hand | Scores - max | Output − Input "
+    "| KT Corp | Context A | Head 1 | Attention by hand | Output − Input "
     "| Change = Output - X | Score: 10/10 | Total: ____ / 18 points",  # ß is no SS
 }
 
@@ -4196,6 +4197,14 @@ def test_titles_tell_heads_where_numbers_fit_by_chance(labels: bool, tmp_path: P
         naive_attention(*(x @ np.array(column)[:, None] for column in columns))[1] for columns in heads
     ]
     np.testing.assert_allclose(graph["Output"].values, np.hstack(z), rtol=1e-9)
+
+
+def test_scores_less_the_maximum_of_their_row_are_a_step(tmp_path: Path) -> None:
+    blocks: list[Any] = [(2, 2, "Input", X), (12, 2, "Scaled", (5, 5)), (12, 9, "Row max", (5, 1))]
+    blocks += [(12, 12, "Score - max", (5, 5)), (12, 19, "e^x", (5, 5))]
+    scaled, maxima, less, powers = filled_blocks(tmp_path, blocks)
+    np.testing.assert_allclose(less, scaled - maxima, rtol=1e-12)
+    np.testing.assert_allclose(powers, np.exp(less), rtol=1e-12)
 
 
 @pytest.mark.parametrize("sums", [True, False])

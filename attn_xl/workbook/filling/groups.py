@@ -76,6 +76,7 @@ from .titles import (
     OF_LAYER,
     PARTED,
     PROJECTIONS,
+    SHIFTED,
     TOTAL,
     A,
     Assigned,
@@ -462,6 +463,13 @@ def as_shown(graph: Graph, temperatures: Iterable[float] = ()) -> Graph:
         sqrt(node).named(name.removesuffix(VARIANCE) + DEVIATION, "the root of the variance")
         for name, node in graph.items()
         if name.endswith(VARIANCE)
+    ]
+    shown += [
+        node.parents[0].named(
+            name.replace(f".{steps.EXPONENTIALS.symbol}", SHIFTED), "less its row's maximum"
+        )
+        for name, node in graph.items()
+        if name.endswith(f".{steps.EXPONENTIALS.symbol}") and len(node.parents[0].parents) == 2
     ]
     shown += _after_the_last(graph)
     for own in filter(None, map(_OF_FIRST_HEAD.fullmatch, graph)):

@@ -283,9 +283,9 @@ def plain_exponentials(group: Group) -> dict[str, Any]:
     return {"max": False} if plain else {}
 
 
-TOTAL, DEVIATION, LAST = ".Total", ".Deviation", ".Last"
+TOTAL, DEVIATION, LAST, SHIFTED = ".Total", ".Deviation", ".Last", ".Shifted"
 """What the name of the sum of a row of attention weights adds to theirs, that of the root of a variance
-to its norm, and that of the last row of logits to these."""
+to its norm, and that of the last row of logits to these; and scores less the maximum of their row."""
 
 
 def nearest_sentence(made: Assigned, title: Title) -> int:
@@ -447,7 +447,7 @@ def _at_the_end(titles: Sequence[Title], graph: Graph) -> list[Title]:
     output`, and an `Encoder output` to fill in."""
     found, behind = [], False
     computed = (name for name, node in graph.items() if not (node.helper or node.operation is None))
-    made = [name for name in computed if not name.endswith((TOTAL, DEVIATION))]
+    made = [one for one in computed if not one.endswith((TOTAL, DEVIATION, LAST, SHIFTED))]
     for title in titles:
         path, base, head = PARTED.findall(title.step)[0]
         told, output = title.text.casefold(), base == steps.OUTPUT.symbol and not head
