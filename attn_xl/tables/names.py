@@ -43,8 +43,10 @@ _OF_LAST = {
     r"|logits?(?: weights?| matrix)+|w[_ ]?(?:u|vocab|lm)",
     "W_C": r"class(?:ifier|ification)?(?: head)?(?: weights?| matrix)+|classification head"
     r"|w[_ ]?(?:c|class|cls|clf)",
-    "b_C": r"class(?:ifier|ification) bias|bias of (?:the )?classifier|b_?(?:c|class|cls|clf)",
-    "b_U": r"(?:lm|language ?model|prediction) ?head bias|b_?(?:u|vocab|lm)",
+    "b_C": r"class(?:ifier|ification)?(?: head)? bias(?:es)?|bias(?:es)? of (?:the )?class(?:es|ifier)"
+    r"|b_?(?:c|class|cls|clf)",
+    "b_U": r"(?:(?:lm|language ?model|prediction) ?head|logits?|vocabulary) bias(?:es)?"
+    r"|b_?(?:u|vocab|lm)",
     "W_O": r"w_?out(?:put)?",
 }
 """The weights of logits."""

@@ -81,9 +81,9 @@ def names_of(drawn: DrawnBook, called: Mapping[str, str]) -> Iterator[Title]:
             yield Title(place.sheet, top, left, left, f"the name {own}", *named, place)
 
 
-def called_in(drawn: DrawnBook) -> dict[str, str]:
+def called_in(drawn: DrawnBook, known: Mapping[str, str] | None = None) -> dict[str, str]:
     """An author's own names for steps, from a table of two columns headed `name` and `step`: in lower
-    case, with the steps. Its cells count as blank for everything else.
+    case, with the steps. Its cells count as blank for everything else. `known` are our names.
 
     Raises:
         InputError: if its right column names no step.
@@ -97,7 +97,7 @@ def called_in(drawn: DrawnBook) -> dict[str, str]:
         found["y"] = "Output"  # Y = A X
     for sheet in drawn.sheets:
         for own, step, cells in _called(sheet.values):
-            named = step_called(step, {})
+            named = step_called(step, known or {})
             if named is None:
                 where = f"{drawn.path}, {quoted(sheet.name)}!{address(*cells[-2])}"
                 raise InputError(f"{where}: {step!r} is no step. {nearest(step, SPELLINGS)}")

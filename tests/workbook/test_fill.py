@@ -2292,6 +2292,26 @@ def test_an_output_is_compared_with_numbers_and_a_class_with_its_label(tmp_path:
     assert loss.value == pytest.approx(-np.log(powers[1] / powers.sum()), rel=1e-12)
 
 
+def test_tags_and_names_of_ones_own_tell_a_language_model_and_its_loss(tmp_path: Path) -> None:
+    made, words, known = openpyxl.Workbook(), PETS[:3], (*PETS[:3], "end")
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Input", words, DIMS, X[:3])
+    sheet.block(2, 12, "LM head", DIMS, known, numbers("abc", 4, seed=2))
+    sheet.block(2, 22, "Ziel", words, known, np.eye(4)[1:])
+    for cell, text in {"M12": "name", "N12": "step", "M13": "Ziel", "N13": "Target",
+                       "C12": "{{ Softmax }}", "C18": "{{ Output }}", "G18": "{{ Logits }}",
+                       "C24": "{{ Losses }}", "G24": "{{ Loss }}"}.items():  # fmt: skip
+        made.active[cell] = text
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert not book.attention
+    values = read_drawn(out).sheets[0].values
+    losses = [values[24 + n, 3] for n in range(3)]
+    assert values[24, 7] == pytest.approx(np.mean(losses))
+    logits = np.array([[values[18 + n, 7 + m] for m in range(4)] for n in range(3)])
+    shares = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(losses, -np.log(shares[range(3), range(1, 4)]), rtol=1e-12)
+
+
 def test_what_cannot_be_compared_is_said(tmp_path: Path) -> None:
     said = compared_with("Target", None, (2, 12), tmp_path).attention[-1]
     assert "'Loss' names Loss, which the model does not compute: Target is missing: 5 x 3, the" in said
@@ -2305,7 +2325,7 @@ def test_what_cannot_be_compared_is_said(tmp_path: Path) -> None:
 TITLES = {
     "W_U": "LM head | W_vocab | Unembedding W_U | W^U",
     "W_C": "Classifier weights | W_class | Classification head W_C",
-    "b_C": "Classifier bias",
+    "b_C": "Classifier bias | Class bias",
     "Class": "Predicted label | Prediction",
     "Softmax.Shifted": "Scores - max | Minus the row maximum | x - max(x)",
     "Errors": "Output - target | Probabilities − one-hot",

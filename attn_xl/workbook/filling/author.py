@@ -25,7 +25,7 @@ from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet, read_drawn
 from attn_xl.spreadsheets.engine import Key, computed
 from attn_xl.spreadsheets.formulas import formula_in
 from attn_xl.spreadsheets.numerals import NOT_STORED
-from attn_xl.tables.frames import Frame, titles_of
+from attn_xl.tables.frames import Frame, step_called, titles_of
 from attn_xl.tables.labels import Table, looked_up
 from attn_xl.tables.names import SPELLINGS, step_named
 from attn_xl.tables.own_names import called_in, says_where
@@ -200,11 +200,11 @@ def fill_file(
         on_sheet |= tables.settings
 
     known = {name: step.symbol for step in _steps() for name in _spelled(step)}
-    known |= {name: _step(step) for name, step in (called or {}).items()}
+    known |= {name: _step(step, known) for name, step in (called or {}).items()}
     model = partial(_Model, options, on_sheet, where)
     drawn, lookups, inputs = with_lookups(drawn, known)
     if tables is None:
-        known = {**called_in(drawn), **known}
+        known = {**called_in(drawn, known), **known}
         made = _assigned(drawn, model, known, words_in)
         filling = fill(drawn, made)
         filling.add(lookups, [(made.groups[0], frame) for frame in inputs])
@@ -414,13 +414,13 @@ def _spelled(step: Step) -> list[str]:
     return [f".{alone}"] if step.helper or step_named(step.symbol) else [f".{alone}", alone]
 
 
-def _step(name: str) -> str:
+def _step(name: str, known: Mapping[str, str]) -> str:
     """The step that the right side of --call names.
 
     Raises:
         CallError: if there is none.
     """
-    found = step_named(name)
+    found = step_called(name, known)
     if found is None:
         raise CallError(f"--call: there is no step {name!r}. {nearest(name, SPELLINGS)}")
     return found[0]

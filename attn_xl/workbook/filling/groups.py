@@ -126,7 +126,7 @@ def assigned(
         InputError: if there is no input, or a frame could be in two places.
     """
     file = str(drawn.path)
-    called = {**called_in(drawn), **called}
+    called = {**called_in(drawn, called), **called}
     tags = [tag for sheet in drawn.sheets for tag in tags_of(sheet, file, called)]
     pages = {sheet.name: Page(sheet, called) for sheet in drawn.sheets}
     called = {**of_gate(pages), **called}
@@ -724,7 +724,8 @@ def _assign(
             made.unplaced = InputError(
                 f"{title.where}: {title.text} has no matrix here. The model has {', '.join(graph)}."
             )
-            if made.implied or not (title.step in IMPLIES or OF_LAYER.match(title.step)):
+            tells = title.step in {*IMPLIES, *_OF_RESULTS} or OF_LAYER.match(title.step)
+            if made.implied or not tells:
                 raise made.unplaced
         made.missing |= {title.step} - graph.keys()
         known = {frame.step for frame in group.frames} | group.weights.keys()
@@ -756,6 +757,8 @@ def _assign(
 
 
 _WORDS_MADE = steps.NEXT.symbol, steps.CLASS.symbol
+_OF_RESULTS = {*OF_LOSSES, *_WORDS_MADE, steps.LOGITS.symbol, steps.PROBABILITIES.symbol}
+"""Steps that tell, beside weights or a target, what the model has."""
 
 
 def _settle_sums(group: Group, graph: Graph) -> Iterator[str]:

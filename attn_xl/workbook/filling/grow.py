@@ -223,7 +223,7 @@ def grown(
             repeated += [(line, (1, columns)) for line in lines[frame].rows]
             for line, size in repeated:
                 _repeat(result, frame.place.sheet, moves[frame.place.sheet], line, size)
-    called_in(after)
+    called_in(after, called)
     for sheet in after.sheets:
         list(tags_of(sheet, str(drawn.path), called))
     _move(made, moves, sizes)
@@ -333,7 +333,7 @@ def _hold_places(drawn: DrawnBook, called: Mapping[str, str], tables: Tables) ->
     """Put a number into each blank cell of a titled or tagged frame for an input or weights, so that it
     is found; the sizes of all other frames follow from these. A mask is computed, unless the `tables`
     have one. Returns the author's own names."""
-    own = {**called_in(drawn), **called}
+    own = {**called_in(drawn, called), **called}
     values = {sheet.name: dict(sheet.values) for sheet in drawn.sheets}
     outright = [tag for sheet in drawn.sheets for tag in tags_of(sheet, str(drawn.path), own)]
     pages = {sheet.name: Page(sheet, own) for sheet in drawn.sheets}
