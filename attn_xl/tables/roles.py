@@ -324,11 +324,11 @@ def words_of(
         return "columns", f"{special} labels a column"
     weights = [*weights]
     for name, one in weights:
-        theirs = {"rows": one.rows, "columns": one.columns}
-        named = [side for side, has in zip(theirs, one.labelled) if has and rows and columns]
-        like = [side for side in named if theirs[side] == table.rows]
-        if like and _OF_DIMENSIONS.fullmatch(name) and table.columns not in map(theirs.get, named):
-            return "columns", f"the {like[-1]} of {name} are labelled as its rows"
+        both = all((*one.labelled, rows, columns)) and _OF_DIMENSIONS.fullmatch(name)
+        alike = [side in (one.rows, one.columns) for side in (table.rows, table.columns)]
+        if both and alike[0] != alike[1]:
+            of = "rows" if alike[0] else "columns"
+            return ("columns" if alike[0] else "rows"), f"{name} is labelled as its {of}"
     for _, one in ((name, one) for name, one in weights if name in MEMORIES and all(one.labelled)):
         same = one.rows == table.rows, one.columns == table.columns
         if rows and columns and same in ((True, False), (False, True)):

@@ -278,6 +278,20 @@ def test_weights_may_be_as_in_pytorch(tmp_path: Path) -> None:
     np.testing.assert_allclose(shown, np.hstack(heads) @ w_o.T, rtol=1e-12, atol=1e-15)
 
 
+def test_labels_of_such_weights_tell_where_the_words_of_a_square_input_are(tmp_path: Path) -> None:
+    """W_Q (2 x 3) would fit from the left, but its columns are labelled as those of the input."""
+    made, rng = openpyxl.Workbook(), np.random.default_rng(6)
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Input", PETS[:3], DIMS, X[:3])
+    w = {kind: rng.integers(-9, 10, (2, 3)) / 10 for kind in "QKV"}
+    for n, (kind, one) in enumerate(w.items()):
+        sheet.block(2, 10 + 7 * n, f"W_{kind}", (f"{kind}1", f"{kind}2"), DIMS, one)
+    sheet.block(12, 2, "Output", PETS[:3], ("V1", "V2"))
+    (shown,) = shown_in(*filled(saved(made, tmp_path / "own.xlsx"))).values()
+    wanted = naive_attention(*(X[:3] @ one.T for one in w.values()))[1]
+    np.testing.assert_allclose(shown, wanted, rtol=1e-12, atol=1e-15)
+
+
 def test_w_o_tells_the_direction_of_square_weights(tmp_path: Path) -> None:
     """Two heads, words in columns: W_O is 3 x 6."""
     made, rng = openpyxl.Workbook(), np.random.default_rng(6)
