@@ -292,6 +292,18 @@ def test_labels_of_such_weights_tell_where_the_words_of_a_square_input_are(tmp_p
     np.testing.assert_allclose(shown, wanted, rtol=1e-12, atol=1e-15)
 
 
+def test_what_no_label_tells_of_a_square_input_is_noted(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active, labels=False)
+    for n, title in enumerate(("Input", "Softmax")):
+        sheet.block(2, 2 + 9 * n, title, "abc", "abc", X[:3] if n == 0 else None)
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    note = "Sheet!C4:E6: its words are taken to be in rows; if not: --words-in columns."
+    assert book.report()[0] == note
+    asked = fill_file(tmp_path / "own.xlsx", {}, words_in="columns")
+    assert note not in asked.report()
+
+
 def test_w_o_tells_the_direction_of_square_weights(tmp_path: Path) -> None:
     """Two heads, words in columns: W_O is 3 x 6."""
     made, rng = openpyxl.Workbook(), np.random.default_rng(6)

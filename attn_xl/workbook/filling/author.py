@@ -29,7 +29,7 @@ from attn_xl.tables.frames import Frame, step_called, titles_of
 from attn_xl.tables.labels import Table, looked_up
 from attn_xl.tables.names import SPELLINGS, step_named
 from attn_xl.tables.own_names import called_in, says_where
-from attn_xl.tables.roles import WordsIn
+from attn_xl.tables.roles import BY_DEFAULT, WordsIn
 from attn_xl.tables.survey import Tables, heads_of, names_model, read_settings
 from attn_xl.tables.written import read_record
 from attn_xl.text import listed
@@ -122,10 +122,14 @@ def _unscaled(filling: Filling) -> Iterator[str]:
 def _conventions(filling: Filling) -> Iterator[str]:
     """What formulas do where books differ, and no title tells: attention weights hide later words,
     because the next ones are predicted; a GRU keeps z of its state; a sentence has the weights of
-    another one, or does without those of another sheet."""
+    another one, or does without those of another sheet; a square input has its words in rows."""
     groups = [one.group for one in filling.sentences]
     projected = {one.input.where: one.weights.keys() & {*PROJECTIONS.values()} for one in groups}
     weighted = {one.input.place.sheet for one in groups if projected[one.input.where]}
+    for group in groups:
+        place, settles = group.input.place, group.settings
+        if group.why == BY_DEFAULT and place.rows == place.columns > 1 and not settles:
+            yield f"{place.where}: its words are taken to be in rows; if not: --words-in columns."
     for group in groups if weighted else ():
         if not projected[group.input.where] and group.input.place.sheet not in weighted:
             yield f"{group.input.where}: is computed without the weights of {listed(sorted(weighted))}."
