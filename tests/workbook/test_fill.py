@@ -2178,7 +2178,7 @@ def test_columns_labelled_as_dimensions_say_that_words_are_in_rows(tmp_path: Pat
 
 
 @pytest.mark.parametrize("across", [False, True])
-@pytest.mark.parametrize("answers", ["one-hot", "to fill in", "words", "none"])
+@pytest.mark.parametrize("answers", ["one-hot", "to fill in", "words", "last", "some", "none"])
 def test_a_language_model_is_compared_with_the_words_that_come_next(
     answers: str, across: bool, tmp_path: Path
 ) -> None:
@@ -2191,16 +2191,18 @@ def test_a_language_model_is_compared_with_the_words_that_come_next(
     if answers in ("one-hot", "to fill in"):
         target = np.eye(5)[1:] if answers == "one-hot" else None
         sheet.block(22, 2, "Ground truth (one-hot)", words, known, target)
-    for n, text in enumerate(("Next word", *known[1:]) if answers in ("to fill in", "words") else ()):
+    texts = {"last": known[-1:], "some": known[1:-1], "to fill in": known[1:], "words": known[1:]}
+    for n, text in enumerate(("Next word", *texts.get(answers, ()))):
         made.active.cell(*((2, 22 + n) if across else (2 + n, 22)), text)
-    losses = sheet.block(32, 2, "Loss per word", words[: 4 - (answers == "none")], ["loss"])
+    compared = 3 if answers in ("some", "none") else 4  # with the words of the sentence itself
+    losses = sheet.block(32, 2, "Loss per word", words[:compared], ["loss"])
     mean = sheet.block(42, 2, "Mean cross-entropy", ["mean"], ["loss"])
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
     assert not book.attention
     looked = [naive_attention(x[i : i + 1], x[: i + 1], x[: i + 1])[1][0] for i in range(4)]
     powers = np.exp(np.array(looked) @ w)
     expected = -np.log((powers / powers.sum(axis=1, keepdims=True))[range(4), range(1, 5)])
-    expected = expected[: 3 if answers == "none" else 4]
+    expected = expected[:compared]
     drawn = read_drawn(out).sheets[0]
     place = Place("Sheet", *losses, *((1, len(expected)) if across else (len(expected), 1)))
     np.testing.assert_allclose([drawn.values[cell] for cell in place.cells()], expected, rtol=1e-12)

@@ -127,8 +127,8 @@ def _conventions(filling: Filling) -> Iterator[str]:
     projected = {one.input.where: one.weights.keys() & {*PROJECTIONS.values()} for one in groups}
     weighted = {one.input.place.sheet for one in groups if projected[one.input.where]}
     for group in groups:
-        place, settles = group.input.place, group.settings
-        if group.why == BY_DEFAULT and place.rows == place.columns > 1 and not settles:
+        place = group.input.place
+        if group.why == BY_DEFAULT and place.rows == place.columns > 1 and not group.settings:
             yield f"{place.where}: its words are taken to be in rows; if not: --words-in columns."
     for group in groups if weighted else ():
         if not projected[group.input.where] and group.input.place.sheet not in weighted:

@@ -246,7 +246,7 @@ class StepsSheet:
             for n, text in enumerate(node.rows, place.row):
                 self.cells[n] = FilledRow({1: Filled(text)})
         for n, text in enumerate(node.texts or () if node.operation is None else (), place.row):
-            self.cells[n].add(FilledRow({2: Filled(text)}))
+            self.cells.setdefault(n, FilledRow()).add(FilledRow({2: Filled(text)}))
 
 
 class Sentence:
@@ -288,7 +288,7 @@ class Sentence:
             if name in graph:
                 self._give(graph[name], frame)
         for step in (steps.TARGET_WORDS.symbol, steps.LABELS.symbol):
-            if group.answers and step in graph:
+            if group.answers and step in graph and len(graph[step].rows) == len(group.answers[2]):
                 self._give(graph[step], group.answers[1])
         for frame in group.frames:
             self._give(graph[frame.step], frame)

@@ -155,13 +155,17 @@ def _answers(
         for text, cells in page.where.items() if name == group.input.place.sheet else ():
             for row, column in cells if _OF_ANSWERS.fullmatch(text.rstrip(": ")) else ():
                 title = Title(name, row, column, column, text, steps.LABELS.symbol)
-                below = [(row + down, column + across) for down in (1, 2) for across in (0, 1)]
-                starts = (row, column + 1), *below
-                boxes = [(*start, *shape) for shape in ((n, 1), (1, n), (1, 1)) for start in starts]
+                under = [(row + down, column + across) for down in (1, 2) for across in (0, 1)]
+                starts = (row, column + 1), *under
+                boxes = [(*start, *shape) for start in starts for shape in ((n, 1), (1, n), (1, 1))]
                 own = min(groups, key=lambda one: one.away(title)) is group
                 for one in boxes if own else ():
                     words = page.labels(*one)
                     if words and known.issuperset(map(str.casefold, words)):
+                        beyond = (one[0], one[1] + 1) if one[0] == row else (one[0] + 1, one[1])
+                        more = page.labels(*beyond, 1, 1)
+                        if len(words) < n and more and more[0].casefold() in known:
+                            return None  # of some words only
                         place, by = Place(name, *one), f"the title {text!r}"
                         return title, Frame(title.step, place, place.columns > 1, by), words
     return None

@@ -616,7 +616,7 @@ OTHERWISE = {
     steps.PROBABILITIES.symbol: steps.SOFTMAX.symbol,
     steps.COSINES.symbol: steps.COSINE.symbol,
     steps.NORM.symbol: steps.MAGNITUDE.symbol,
-    _MEAN: steps.LOSS.symbol,
+    **dict.fromkeys((_MEAN, steps.LOSSES.symbol), steps.LOSS.symbol),
     steps.CLASS.symbol: steps.NEXT.symbol,
     steps.OUTPUT.symbol: steps.FEED_FORWARD.symbol,
     steps.ATTENTION.symbol: steps.OUTPUT.symbol,
