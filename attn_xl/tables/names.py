@@ -148,10 +148,16 @@ def _of_gate(text: str) -> str | None:
 
 
 def of_recurrence(texts: Iterable[Any]) -> dict[str, str]:
-    """The names of the weights of h = tanh(W_x x + W_h h + b), in lower case; {} if there is no W_x."""
+    """The names of the weights of h = tanh(W_x x + W_h h + b), in lower case, and of those of gates
+    (`Wf`, `Uf`); {} if there are none."""
     names = {text.strip().casefold() for text in texts if isinstance(text, str) and len(text) < 5}
     weights = {"w_x": "W_h", "wx": "W_h", "w_h": "U_h", "wh": "U_h", "b": "b_h"}
     found = {name: step for name, step in weights.items() if name in names}
+    gates = {
+        name: f"{name[0].upper()}_{name[1]}" for name in names if re.fullmatch("[wu][ifgcorzhn]", name)
+    }
+    if {"wf", "uf"} <= gates.keys() or {"wz", "uz"} <= gates.keys():
+        return gates
     return found if {"W_h", "U_h"} <= {*found.values()} else {}
 
 

@@ -292,6 +292,18 @@ def test_labels_of_such_weights_tell_where_the_words_of_a_square_input_are(tmp_p
     np.testing.assert_allclose(shown, wanted, rtol=1e-12, atol=1e-15)
 
 
+def test_weights_of_gates_may_lack_their_underscore(tmp_path: Path) -> None:
+    rng, weights = np.random.default_rng(3), {}
+    blocks: list[Any] = [(2, 2, "Inputs", X[:, :2])]
+    for n, gate in enumerate("zrh"):
+        for m, kind in enumerate("WU"):
+            weights[f"{kind}_{gate}"] = rng.integers(-5, 6, (2, 2)) / 10
+            blocks += [(2 + 5 * m, 9 + 4 * n, f"{kind}{gate}", weights[f"{kind}_{gate}"])]
+    (shown,) = filled_blocks(tmp_path, [*blocks, (14, 2, "Hidden states", (5, 2))])
+    graph = attn_xl.attend(X[:, :2], weights=weights, model="gru")["Sentence"]
+    np.testing.assert_allclose(shown, graph["Hidden"].values, rtol=1e-12)
+
+
 def test_what_no_label_tells_of_a_square_input_is_noted(tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     sheet = AuthorSheet(made.active, labels=False)

@@ -146,8 +146,8 @@ _OF_ANSWERS = re.compile(
 def _answers(
     pages: Mapping[str, Page], group: Group, groups: Sequence[Group]
 ) -> tuple[Title, Frame, tuple[str, ...]] | None:
-    """The right words beside or below a title of them: one for each word of the sentence, or one. Each
-    labels a row or a column of its weights."""
+    """The right words, as typed beside or below a title of them: one for each word of the sentence, or
+    one. Each labels a row or a column of its weights."""
     tables = [table for _, table in group.weights.values()]
     known = {label.casefold() for one in tables for label in (*one.rows, *one.columns)}
     n = len(group.table.rows)
@@ -160,13 +160,14 @@ def _answers(
                 boxes = [(*start, *shape) for start in starts for shape in ((n, 1), (1, n), (1, 1))]
                 own = min(groups, key=lambda one: one.away(title)) is group
                 for one in boxes if own else ():
-                    words = page.labels(*one)
-                    if words and known.issuperset(map(str.casefold, words)):
+                    words, place = page.labels(*one), Place(name, *one)
+                    typed = page.sheet.formulas.keys().isdisjoint(place.cells())  # not predicted
+                    if typed and words and known.issuperset(map(str.casefold, words)):
                         beyond = (one[0], one[1] + 1) if one[0] == row else (one[0] + 1, one[1])
                         more = page.labels(*beyond, 1, 1)
                         if len(words) < n and more and more[0].casefold() in known:
                             return None  # of some words only
-                        place, by = Place(name, *one), f"the title {text!r}"
+                        by = f"the title {text!r}"
                         return title, Frame(title.step, place, place.columns > 1, by), words
     return None
 

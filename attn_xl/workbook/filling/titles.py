@@ -172,7 +172,8 @@ def of_gate(pages: Mapping[str, Page]) -> dict[str, str]:
 
 def as_meant(titles: Sequence[Title], made: Assigned, pages: Mapping[str, Page]) -> list[Title]:
     """The titles with the steps of the model that they mean, in reading order."""
-    titles = [one for one in titles if not _has_total(pages[one.sheet], one)]
+    has = (_has_total, _has_words)
+    titles = [one for one in titles if not any(of(pages[one.sheet], one) for of in has)]
     titles = [_as_computed(title, made, titles) for title in titles]
     titles = [
         one for one in titles if one.place or not _heads_sums(made, pages[one.sheet], one, titles)
@@ -570,6 +571,13 @@ def _has_total(page: Page, title: Title) -> bool:
     beside = title.row, title.last_column + 1
     typed = beside in page.numbers and beside not in page.sheet.formulas
     return typed and title.place is None and title.step.startswith(OF_ROWS)
+
+
+def _has_words(page: Page, title: Title) -> bool:
+    """Whether formulas near a title of the next word, or of a class, make it."""
+    near = ((title.row + n, title.column + m) for n in range(4) for m in (0, 1))
+    made = (isinstance(page.sheet.values.get(one), str) for one in near if one in page.sheet.formulas)
+    return title.step.partition(".")[0] in (steps.NEXT.symbol, steps.CLASS.symbol) and any(made)
 
 
 def words_on(pages: Mapping[str, Page], groups: Sequence[Group]) -> set[tuple[str, int, int]]:
