@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from .addresses import MAX_COLUMNS, MAX_ROWS, letters, place_of
@@ -26,7 +27,14 @@ def sums_in(formulas: Formulas, value_at: Callable[[Cell], Any]) -> dict[Cell, i
         value_at: the value of a cell; None or "" of a blank one.
     """
     found = ((cell, n) for cell in formulas for n in (0, 1) if _is_sum(formulas, cell, n, value_at))
-    return dict(found)
+    return dict.fromkeys(filter(partial(_is_mean, formulas), formulas), 0) | dict(found)
+
+
+def _is_mean(formulas: Formulas, cell: Cell) -> bool:
+    """Whether a single cell has the mean of the column right above it, as of losses."""
+    alike = re.fullmatch(r"AVERAGE\(\$?([A-Z]+)\$?\d+:\$?\1\$?(\d+)\)", formulas[cell].text)
+    here = alike is not None and (int(alike[2]), alike[1]) == (cell[0] - 1, letters(cell[1]))
+    return here and not any((cell[0], cell[1] + n) in formulas for n in (-1, 1))
 
 
 def _is_sum(formulas: Formulas, cell: Cell, across: int, value_at: Callable[[Cell], Any]) -> bool:

@@ -2332,6 +2332,30 @@ def test_an_output_is_compared_with_numbers_and_a_class_with_its_label(tmp_path:
     assert loss.value == pytest.approx(-np.log(powers[1] / powers.sum()), rel=1e-12)
 
 
+def test_a_list_of_words_with_their_losses_and_the_mean_below_stays_as_it_is(tmp_path: Path) -> None:
+    made, words, known = openpyxl.Workbook(), PETS[:3], (*PETS[:3], "end")
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Input", words, DIMS, X[:3])
+    sheet.block(2, 12, "W_U", DIMS, known, numbers("abc", 4, seed=2))
+    sheet.block(12, 2, "Output", words, DIMS)
+    sheet.block(12, 12, "Probabilities", words, known)
+    for row, line in enumerate([("word", "target", "p(target)", "loss"), *zip(words, known[1:])], 22):
+        for column, text in enumerate(line, 2):
+            made.active.cell(row, column, text)
+        made.active.cell(row, 5).border = EDGE if row > 22 else Border()
+        made.active.cell(row, 4).border = EDGE if row > 22 else Border()
+    made.active["D26"], made.active["E26"].border = "mean", EDGE
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert not book.attention
+    values = read_drawn(out).sheets[0].values
+    shares = [values[14 + n, 14 + n] for n in range(3)]
+    assert [values[23 + n, 4] for n in range(3)] == pytest.approx(shares)
+    assert [values[23 + n, 5] for n in range(3)] == pytest.approx(-np.log(shares))
+    assert values[26, 5] == pytest.approx(-np.log(shares).mean())
+    again = fill_file(out, {})
+    assert (again.content, again.attention) == (out.read_bytes(), [])
+
+
 def test_tags_and_names_of_ones_own_tell_a_language_model_and_its_loss(tmp_path: Path) -> None:
     made, words, known = openpyxl.Workbook(), PETS[:3], (*PETS[:3], "end")
     sheet = AuthorSheet(made.active)

@@ -877,7 +877,7 @@ def _places(
             continue
         # What stands among the steps of a head may be of all heads, or the heads side by side.
         path, base, head = PARTED.findall(title.step)[0]
-        of_rows = base.endswith(".Sum") and _OF_ROWS.search(title.text)
+        of_rows = _OF_ROWS.search(title.text) if base.endswith(".Sum") else _is_mean(title)
         joined = [path + one for one in JOINED.get(base, ()) if not of_rows]
         tried = (title.step, path + base, *(one + head for one in joined), *joined)
         if head and path + base not in made.graphs[n] and in_layers(made.graphs[n], title.step):
@@ -915,6 +915,12 @@ def _places(
                 if one.score >= ENOUGH or (natural and not rank and one.score >= 0):
                     rated = one.score + (4 if one.agrees else 0) - 3 * rank + _is_beside(one, title)
                     yield Offer((-rated, one.away, number), title, n, one, step)
+
+
+def _is_mean(title: Title) -> bool:
+    """Whether a title is that of the mean of losses, not of one of each word."""
+    mean = re.search(r"\bmean\b|\baverage\b|\bmse\b|\btotal\b", title.text, re.IGNORECASE)
+    return title.step == steps.LOSS.symbol and bool(mean)
 
 
 _SELF = re.compile(r"\bself\b", re.IGNORECASE)
