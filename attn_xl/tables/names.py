@@ -49,7 +49,7 @@ _OF_LAST = {
     r"|b_?(?:u|vocab|lm)",
     "W_O": r"w_?out(?:put)?",
 }
-"""The weights of logits."""
+"""What people call the weights of logits, and those of an output."""
 _OF_MASK = re.compile(
     r"(?:attention|causal|casual|look|ahead|pad(?:ding)?|sliding|window|local|band|triangular|lower|upper|future"
     r"|subsequent|visibility|encoder|decoder|self|combined|binary|additive|prefix|key|sparse|token)*mask"
@@ -169,9 +169,9 @@ def _weight_label(text: str) -> str | None:
         return "Vocabulary"
     if BY_SPELLING.get(letters) == "Mask" or _OF_MASK.fullmatch(letters):
         return "Mask"
-    for name, spelled in _OF_LAST.items():
-        if re.fullmatch(spelled, re.sub(r"[{}^: ]+", " ", plain).strip()):
-            return name
+    spaced = re.sub(r"[{}^: ]+", " ", plain).strip()
+    if last := next((name for name, spelled in _OF_LAST.items() if re.fullmatch(spelled, spaced)), ""):
+        return last
     if of_gate := _OF_GATED.fullmatch(letters):
         return _GATED[of_gate[1] or of_gate[2]]
     if norm := _OF_NORM.fullmatch(letters):

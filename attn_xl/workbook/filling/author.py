@@ -41,7 +41,7 @@ from .fill import Filling, check, fill, gap, settle
 from .groups import assigned
 from .grow import grown
 from .lookups import with_lookups
-from .titles import PROJECTIONS, Assigned
+from .titles import OF_WORDS, PROJECTIONS, Assigned
 from .words_apart import words_apart
 
 
@@ -164,7 +164,7 @@ def _done(frame: Frame, count: int) -> str:
     return f"{count} filled" if count == size else f"{count} of {size} filled"
 
 
-OF_VOCABULARY = {steps.VOCABULARY.symbol, steps.W_U.symbol, steps.BIASES[steps.W_U].symbol}
+OF_VOCABULARY = OF_WORDS | {steps.BIASES[steps.W_U].symbol}
 """Weights that alone tell no language model: words may be looked up there."""
 
 

@@ -238,15 +238,12 @@ def _is_of_head(title: Title) -> bool:
 
 def _products(titles: Sequence[Title]) -> list[Title]:
     """The titles; `Output projection` is the product with W_O where another title names W_O."""
-    found = []
-    for one in titles:
-        alike = [other for other in titles if other.step == one.step]
-        made = "projection" in one.text.casefold() and any(
-            "projection" not in other.text.casefold() for other in alike
-        )
-        step = _PRODUCTS.get(one.step, one.step) if made else one.step
-        found.append(replace(one, step=step))
-    return found
+    made = {one: "projection" in one.text.casefold() for one in titles}
+    weights = {one.step for one in titles if not made[one]} & _PRODUCTS.keys()
+    return [
+        replace(one, step=_PRODUCTS[one.step]) if made[one] and one.step in weights else one
+        for one in titles
+    ]
 
 
 _PRODUCTS = {
