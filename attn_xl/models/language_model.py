@@ -159,7 +159,11 @@ def build(run: Run, name: str, x: Matrix) -> Results:
 def build_translation(run: Run, name: str, x: Matrix) -> Results:
     """The words (n, d) of a translation so far; with a vocabulary, the word that comes next in each
     place."""
-    output = final(run, x)
+    return with_next_words(run, final(run, x))
+
+
+def with_next_words(run: Run, output: Matrix) -> Results:
+    """The vectors of words (n, d); with a vocabulary, the words that come next, and the vectors."""
     given = any(step.symbol in run.weights for step in (steps.VOCABULARY, steps.W_U))
     if not given and run.settings.vocabulary == "all":
         return both(output)

@@ -16,7 +16,8 @@ from attn_xl.models import recipes, steps
 from attn_xl.settings import Model
 
 from .attention import Weights
-from .run import Results, Run, both
+from .language_model import with_next_words
+from .run import Results, Run
 
 
 class Gates:
@@ -195,23 +196,24 @@ def recurrent(
 
 
 def build_rnn(run: Run, name: str, x: Matrix) -> Results:
-    return both(_of_sentence(run, rnn, x, nonlinearity=run.settings.nonlinearity.value))
+    return with_next_words(run, _of_sentence(run, rnn, x, nonlinearity=run.settings.nonlinearity.value))
 
 
 def build_lstm(run: Run, name: str, x: Matrix) -> Results:
-    return both(_of_sentence(run, lstm, x))
+    return with_next_words(run, _of_sentence(run, lstm, x))
 
 
 def build_gru(run: Run, name: str, x: Matrix) -> Results:
-    return both(_of_sentence(run, gru, x))
+    return with_next_words(run, _of_sentence(run, gru, x))
 
 
 def _of_sentence(run: Run, network: Callable[..., Matrix], x: Matrix, **options: str) -> Matrix:
     """A recurrent network over one sentence."""
     s, width = run.settings, run.settings.hidden
-    classes = run.tables.weights.get(steps.W_C.symbol)
-    if s.model.kind is Model.classify and classes is not None:  # which read the states
-        width = width or classes.shape[0] // (1 + s.bidirectional)
+    last = steps.W_C if s.model.kind is Model.classify else steps.W_U
+    reads = run.tables.weights.get(last.symbol)
+    if reads is not None:
+        width = width or reads.shape[0] // (1 + s.bidirectional)
     return recurrent(
         x, network, run.weights, layers=s.layers, bidirectional=s.bidirectional, width=width,
         **options,

@@ -530,7 +530,8 @@ def _named(f: Found, book: Book, original: str, plain: str) -> Found:
             why = f"its defined name is {name!r}"
             return replace(f, use="weights", name=weight_label(name) or "", why=why)
     if f.names and "called" not in book.kept:
-        book.kept["called"] = of_recurrence(v for g in book.grids.values() for row in g for v in row)
+        own = of_recurrence(v for g in book.grids.values() for row in g for v in row)
+        book.kept["called"] = {name: step for name, step in own.items() if weight_name(step)}
     for text, at in f.names:
         name = of_head(book.kept["called"].get(text.casefold()) or weight_label(text) or "", plain)
         if name:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -40,13 +40,13 @@ _GATED = {"gate": "W_G", "up": "W_1", "down": "W_2"}
 """The weights of a network with a gate, as in LLaMA."""
 _OF_LAST = {
     "W_U": r"(?:lm|language ?model|prediction) ?head(?: weights?| matrix)*"
-    r"|logits?(?: weights?| matrix)+|w[_ ]?(?:u|vocab|lm)",
+    r"|logits?(?: weights?| matrix)+|w[_ ]?(?:u|vocab|lm|y|h[_ ]?[yq]|[yq][_ ]?h)",
     "W_C": r"class(?:ifier|ification)?(?: head)?(?: weights?| matrix)+|classification head"
     r"|w[_ ]?(?:c|class|cls|clf)",
     "b_C": r"class(?:ifier|ification)?(?: head)? bias(?:es)?|bias(?:es)? of (?:the )?class(?:es|ifier)"
     r"|b_?(?:c|class|cls|clf)",
     "b_U": r"(?:(?:lm|language ?model|prediction) ?head|logits?|vocabulary) bias(?:es)?"
-    r"|b_?(?:u|vocab|lm)",
+    r"|b_?(?:u|vocab|lm|y)",
     "W_O": r"w_?out(?:put)?",
 }
 """What people call the weights of logits, and those of an output."""
@@ -147,18 +147,38 @@ def _of_gate(text: str) -> str | None:
     return f"{'U' if gate[1] == 'h' else 'W'}_{gate[2] or 'h'}"
 
 
+_GATE = "o", "o_t", "ot"
+"""Names of an output, or of the gate of it."""
+
+
 def of_recurrence(texts: Iterable[Any]) -> dict[str, str]:
-    """The names of the weights of h = tanh(W_x x + W_h h + b), in lower case, and of those of gates
-    (`Wf`, `Uf`); {} if there are none."""
-    names = {text.strip().casefold() for text in texts if isinstance(text, str) and len(text) < 5}
-    weights = {"w_x": "W_h", "wx": "W_h", "w_h": "U_h", "wh": "U_h", "b": "b_h"}
-    found = {name: step for name, step in weights.items() if name in names}
+    """What only the sheet of a recurrent network, h = tanh(W_x x + W_h h + b), calls so, in lower case:
+    its weights, those of gates (`Wf`, `Uf`), and its steps; {} if it is none."""
+    plain = {undecorated(text).casefold() for text in texts if isinstance(text, str) and len(text) < 60}
+    names = {text.partition("=")[0].strip() for text in plain}
+    found = {name: step for name, step in _RECURRENCE.items() if name in names}
+    short = (name for name in names if name[:1] in ("w", "u") and len(name) < 8)
+    labels = {name: weight_label(name) or "" for name in short}
+    if "U_h" in {step for name, step in labels.items() if name not in found}:  # W_h is what it says
+        found = {name: step for name, step in found.items() if step != "U_h"}
+    if {"u", "w"} <= names:  # h = tanh(U x + W h + b), o = V h + c
+        found |= {"u": "W_h", "w": "U_h", "v": "W_U", "c": "b_U"}
     gates = {
-        name: f"{name[0].upper()}_{name[1]}" for name in names if re.fullmatch("[wu][ifgcorzhn]", name)
+        name: f"{name[0].replace('w', 'W').replace('u', 'U')}_{name[1]}"
+        for name in names
+        if re.fullmatch("[wub][ifgcorzhn]", name)
     }
-    if {"wf", "uf"} <= gates.keys() or {"wz", "uz"} <= gates.keys():
-        return gates
-    return found if {"W_h", "U_h"} <= {*found.values()} else {}
+    has = {*{**labels, **found}.values()}
+    if {"wf", "uf"} <= gates.keys() or {"wz", "uz"} <= gates.keys() or has & {"U_f", "U_z"}:
+        found = {name: step for name, step in found.items() if step[-2:] != "_h" and name not in _GATE}
+        found |= gates
+    elif not {"W_h", "U_h"} <= has:
+        return {}
+    if "W_U" not in has:  # what follows the hidden states may be anything
+        return {name: step for name, step in found.items() if step == "Hidden" or weight_name(step)}
+    if softmax := {text.partition("=")[0].strip() for text in plain if "= softmax" in text}:
+        found |= dict.fromkeys(softmax & found.keys(), "Probabilities")
+    return found
 
 
 def _weight_label(text: str) -> str | None:
@@ -208,15 +228,22 @@ SPELLINGS: dict[str, str] = _TITLES["attention"]
 """What people call each step of attention."""
 _STEPS = {**SPELLINGS, **_TITLES["layers"]}
 """The same, and those of a layer, of a recurrent network and of similarity."""
-BY_SPELLING = {
-    unicodedata.normalize(
-        "NFKC", re.sub(r"[\s']", "", re.sub(r"\(([sn])\)$", more, spelling))
-    ).lower(): step
-    for names in (_TITLES["translations"], _STEPS)
-    for step, spellings in names.items()
-    for spelling in map(str.strip, spellings.split(";"))
-    for more in ("", r"\1")
-}
+
+
+def _spelled(names: Mapping[str, str], spaces: str = r"\s") -> dict[str, str]:
+    """The names of steps by their spellings."""
+    return {
+        unicodedata.normalize(
+            "NFKC", re.sub(rf"[{spaces}']", "", re.sub(r"\(([sn])\)$", more, spelling))
+        ).lower(): step
+        for step, spellings in names.items()
+        for spelling in map(str.strip, spellings.split(";"))
+        for more in ("", r"\1")
+    }
+
+
+BY_SPELLING = _spelled(_TITLES["translations"]) | _spelled(_STEPS)
+_RECURRENCE = _spelled(_TITLES["recurrence"], "")
 ACROSS = "Scores", "Scaled", "Masked", "Softmax"
 """Steps with a row for each word that looks and a column for each that is looked at."""
 NO_STEPS = ("a", "s", "ss", "weights", "weight")

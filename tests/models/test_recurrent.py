@@ -282,6 +282,18 @@ def test_bad_weights_are_one_line(case: str, tmp_path: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("model", RECURRENT)
+def test_a_recurrent_network_predicts_the_next_word(model: str) -> None:
+    w_u, b_u = np.arange(12).reshape(4, 3) / 7 - 1, np.array([[0.5, 0, -0.5]])
+    weights = {"W_hy": w_u, "b_y": b_u}  # which tell the width of the others
+    graph = attn_xl.attend(np.eye(3)[[0, 1, 1]], words="a b b", weights=weights, model=model,
+                           random_weights=2)["Sentence"]  # fmt: skip
+    powers = np.exp(graph["Hidden"].values @ w_u + b_u)
+    probabilities = powers / powers.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(graph["Probabilities"].values, probabilities, rtol=1e-12)
+    np.testing.assert_array_equal(graph["Next"].values[:, 0], probabilities.argmax(axis=1) + 1)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

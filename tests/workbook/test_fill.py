@@ -296,12 +296,58 @@ def test_weights_of_gates_may_lack_their_underscore(tmp_path: Path) -> None:
     rng, weights = np.random.default_rng(3), {}
     blocks: list[Any] = [(2, 2, "Inputs", X[:, :2])]
     for n, gate in enumerate("zrh"):
-        for m, kind in enumerate("WU"):
-            weights[f"{kind}_{gate}"] = rng.integers(-5, 6, (2, 2)) / 10
+        for m, kind in enumerate("WUb"):
+            weights[f"{kind}_{gate}"] = rng.integers(-5, 6, (1 if kind == "b" else 2, 2)) / 10
             blocks += [(2 + 5 * m, 9 + 4 * n, f"{kind}{gate}", weights[f"{kind}_{gate}"])]
-    (shown,) = filled_blocks(tmp_path, [*blocks, (14, 2, "Hidden states", (5, 2))])
+    (shown,) = filled_blocks(tmp_path, [*blocks, (19, 2, "Hidden states", (5, 2))])
     graph = attn_xl.attend(X[:, :2], weights=weights, model="gru")["Sentence"]
     np.testing.assert_allclose(shown, graph["Hidden"].values, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("weights", "frames"),
+    [
+        (("W_xh", "W_hh", "b_h", "W_hy", "b_y"), ("h", "Output y", "p = softmax(y)")),
+        (("U", "W", "b", "V", "c"), ("h_t = tanh(W h + U x + b)", "o", "ŷ = softmax(o)")),
+        (("W_hx", "Whh", "bh", "W_yh", "by"), ("State", "y_t = Why h_t + by", "softmax(y_t)")),
+        (
+            ("Input weights", "Recurrent weights", "Hidden bias", "Output weights", "Output bias"),
+            ("Hidden states", "Logits", "Predictions"),
+        ),
+    ],
+)
+@pytest.mark.parametrize("labels", [True, False])
+def test_a_recurrent_network_of_characters(
+    weights: Sequence[str], frames: Sequence[str], labels: bool, tmp_path: Path
+) -> None:
+    made, rng, hidden, letters = openpyxl.Workbook(), np.random.default_rng(3), ("1", "2", "3"), "helo"
+    sheet = AuthorSheet(made.active)
+    x, right = (np.array([[float(a == b) for b in letters] for a in word]) for word in ("hell", "ello"))
+    sheet.block(2, 2, "Input", "hell", letters, x)
+    sheet.block(2, 8, "Target", "hell", letters, right)
+    sheet.labels = labels
+    shapes = (letters, hidden), (hidden, hidden), ("", hidden), (hidden, letters), ("", letters)
+    w, u, b, v, c = (
+        rng.integers(-9, 10, (len(rows) or 1, len(columns))) / 10 for rows, columns in shapes
+    )
+    for n, (name, values, (rows, columns)) in enumerate(zip(weights, (w, u, b, v, c), shapes)):
+        sheet.block(12, 2 + 7 * n, name, rows or [None], columns, values)
+    sheet.labels = True
+    for n, title in enumerate((*frames, "Losses")):
+        sheet.block(22, 2 + 7 * n, title, "hell", (hidden, letters, letters, ("loss",))[n])
+    h, states = np.zeros(3), []
+    for row in x:
+        h = np.tanh(row @ w + h @ u + b[0])
+        states.append(h)
+    logits = np.array(states) @ v + c
+    shares = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    losses = -np.log((right * shares).sum(axis=1, keepdims=True))
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert not book.attention
+    wanted = {"Hidden": states, "Logits": logits, "Probabilities": shares, "Losses": losses}
+    for step, found in shown_in(book, out).items():
+        np.testing.assert_allclose(found, wanted.pop(step), rtol=1e-12)
+    assert not wanted
 
 
 def test_what_no_label_tells_of_a_square_input_is_noted(tmp_path: Path) -> None:

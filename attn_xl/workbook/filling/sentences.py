@@ -131,6 +131,10 @@ def find_sentences(
         group.compared, group.answers = True, _answers(pages, group, groups)
     used = {*given, *weights, *typed}
     answered = {(t.sheet, t.row, t.column) for t, *_ in (g.answers for g in groups if g.answers)}
+    for group in groups:  # numbers beside a list of right words are none of a target
+        for t, (frame, _) in given.items():
+            if (t.sheet, t.row, t.column) in answered and frame.step == steps.TARGET.symbol:
+                group.weights.pop(frame.step, None)
     titles = [t for t in titles if t not in used and (t.sheet, t.row, t.column) not in answered]
     return Sentences(groups, titles, looked_in)
 
@@ -148,7 +152,12 @@ def _answers(
 ) -> tuple[Title, Frame, tuple[str, ...]] | None:
     """The right words, as typed beside or below a title of them: one for each word of the sentence, or
     one. Each labels a row or a column of its weights."""
-    tables = [table for _, table in group.weights.values()]
+    weights = {**group.weights}
+    if target := weights.pop(steps.TARGET.symbol, None):
+        place, ones = target[0].place, (target[1].values == 1).sum(axis=1)
+        if (ones == 1).all() and pages[place.sheet].sheet.formulas.keys().isdisjoint(place.cells()):
+            return None  # its labels are no answers
+    tables = [table for _, table in weights.values()]
     known = {label.casefold() for one in tables for label in (*one.rows, *one.columns)}
     n = len(group.table.rows)
     for name, page in pages.items():
