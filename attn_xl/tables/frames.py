@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import count, product
 from typing import Any
 
@@ -143,9 +143,10 @@ class Page:
                 kinds[kind][place] = 1
         kinds[3, :-1, :-1] = sheet.looks.framed
         kinds[3] *= (kinds[0] == 0) & (kinds[4] == 0)
-        totals = np.cumsum(np.cumsum(kinds, axis=1), axis=2)
+        for axis in (1, 2):
+            kinds = np.cumsum(kinds, axis=axis, dtype=kinds.dtype)
         # From a memoryview, single numbers are read in half the time.
-        views: list[memoryview[int]] = [memoryview(one) for one in totals]
+        views: list[memoryview[int]] = [memoryview(one) for one in kinds]
         self._texts, self._arrows, self._numbers, self._framed, self._sums = views
         self._labels: dict[tuple[int, ...], tuple[str, ...]] = {}
         self.beside: dict[Box, tuple[Beside, Beside]] = {}
@@ -389,16 +390,16 @@ LABELS = ("s", "ss", "a", "z")
 def titles_of(sheet: DrawnSheet, called: Mapping[str, str]) -> Iterator[Title]:
     """The titles on a sheet; `called` maps an author's own names to steps."""
     ends = {(top, left): right for top, left, _, right in sheet.merged}
-    axes = _axes(sheet)
+    axes, called_by = _axes(sheet), cache(lambda text: step_called(text, called))
     for (row, column), value in sheet.values.items():
         if not isinstance(value, str) or (row, column) in sheet.formulas:
             continue
         if value.strip().casefold() in CORNERS or value.strip() in LABELS:
             continue
-        if (row, column) in axes or _counts(sheet, row, column):
+        step, turned = called_by(value) or ("", False)
+        if not step or (row, column) in axes or _counts(sheet, row, column):
             continue
-        step, turned = step_called(value, called) or ("", False)
-        if step and not _labels_vector(sheet, row, column, step):
+        if not _labels_vector(sheet, row, column, step):
             last = ends.get((row, column), column)
             step = of_head(step, sheet.name)
             near = (one for (r, c), one in axes.items() if 0 <= r - row <= 3 and abs(c - column) <= 3)

@@ -157,7 +157,7 @@ def of_recurrence(texts: Iterable[Any]) -> dict[str, str]:
     plain = {undecorated(text).casefold() for text in texts if isinstance(text, str) and len(text) < 60}
     names = {text.partition("=")[0].strip() for text in plain}
     found = {name: step for name, step in _RECURRENCE.items() if name in names}
-    short = (name for name in names if name[:1] in ("w", "u") and len(name) < 8)
+    short = (one for one in names if one[:1] in ("w", "u") and len(one) < 8 and not one[-1].isdigit())
     labels = {name: weight_label(name) or "" for name in short}
     if "U_h" in {step for name, step in labels.items() if name not in found}:  # W_h is what it says
         found = {name: step for name, step in found.items() if step != "U_h"}
@@ -441,6 +441,7 @@ _TEMPERED = re.compile(
 """What tells the temperature of a softmax: `Softmax (T = 2)`."""
 
 
+@lru_cache(maxsize=20_000)
 def undecorated(text: str) -> str:
     """A title without bullets, arrows, quotation marks, the number of its step, its size and its
     temperature."""
