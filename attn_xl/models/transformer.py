@@ -257,6 +257,12 @@ def _sublayer(x: Matrix, run: Sublayer, a: Architecture, part: Part, number: int
     here = part.numbered(number)
     made = run(norm(x, a, here, "Norm before the step") if a.norm == "pre" else x)
     made = dropped(made, a.dropout, steps.RESIDUAL_MASK, steps.RESIDUAL, here)
+    wide, needed = len(made.columns), len(x.columns)
+    if a.skip and wide != needed:
+        raise InputError(
+            f"The attention gives {count(wide, 'column')}, but is added to {needed}. Give W_O, "
+            f"{wide} x {needed}, or leave the sum out: --set skip=false."
+        )
     total = (_beside(x, made, a) + made).as_step(steps.SKIP, here) if a.skip else made
     which = "Add and norm" if a.skip else "Norm after the step"
     return norm(total, a, here, which) if a.norm == "post" else total

@@ -27,6 +27,7 @@ from .names import (
     ACROSS,
     SPELLINGS,
     of_head,
+    of_learning,
     of_table,
     says_across,
     spoken_of,
@@ -344,6 +345,7 @@ class Group:
         temperatures: those of other softmaxes than the usual one.
         implied: the settings that titles near it imply, where sentences have models of their own.
         compared: whether titles name a loss; without_loss: why it has none; "" if it has.
+        learns: the learning rate, if titles name gradients, or weights after a step of learning; 0.
         answers: their title and their frame, and its class or its next words; None if it has none.
     """
 
@@ -360,6 +362,7 @@ class Group:
     temperatures: Collection[float] = ()
     implied: Mapping[str, Any] = field(default_factory=dict)
     compared: bool = False
+    learns: float = 0.0
     without_loss: str = ""
     answers: tuple[Title, Frame, tuple[str, ...]] | None = None
 
@@ -459,6 +462,8 @@ def step_called(text: str, called: Mapping[str, str]) -> tuple[str, bool] | None
     for spelled in (name, re.sub(r"\s*\([^()]*\)$", "", name)) if name else ():
         if own := called.get(spelled.casefold()):
             return own, False
+    if learning := of_learning(text, lambda inner: step_called(inner, called)):
+        return learning, False
     counts = r"(?<=\w[A-Za-z])(?<!\b(?i:to|of|by))\s(?=\d{1,2}$)"  # not `each row sums to 1`
     name = re.sub(counts, "_", name)
     layer, number = (

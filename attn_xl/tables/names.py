@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -646,6 +646,32 @@ def step_told(text: str) -> str:
         return ""
     plain = re.sub(r"\b(?:before|for|from|so that)\b.*|.*\binto\b|\bto get\b.*", "", plain)
     return next((step for pattern, step in _TOLD if re.search(pattern, plain)), "")
+
+
+LEARNED = "Learned."
+"""What stands before the name of weights after a step of learning."""
+_GRADIENT = re.compile(
+    r"(?:[∂dδ]\s?(?i:L|loss)\s?/\s?[∂dδ]\s?|[∂∇]\s?_?(?:L\s*/)?|d\s?(?=[A-Z]|b_?\w\b)"
+    r"|(?:the )?(?i:grad(?:ient)?s?)\b\s?(?:of|for|by|wrt|w\.r\.t\.|with respect to)?\s?(?:the )?)"
+    r"[{(]?(?P<of>[^\s=(){}](?:[^=]*[^=\s(){}])?)[)}]?(?:\s+L)?|(?P<before>[^=]+?)\s(?i:grad(?:ient)?s?)"
+)
+_RENEWED = re.compile(
+    r"(?i:(?:new|updated|trained|learned)\s+(?P<of>.+)|(?P<before>.+?)(?:\s*[_^({]\s*|\s+)"
+    r"(?:new|updated|trained|learned|after (?:(?:one|1|a|the) )?(?:step|update)(?: of learning)?)[)}]?"
+    r"|(?P<less>[^\s=]+)\s*[-−–]\s*(?:η|lr|α|(?:learning )?rate|0?\.\d+)\s*[·*×⋅]?\s*\S.*)"
+)
+
+
+def of_learning(text: str, called: Callable[[str], tuple[str, bool] | None]) -> str:
+    """The matrix of a step of learning that a title names, or "": dW_Q for `∂L/∂W_Q` and `Gradient of
+    W_Q`, Learned.W_Q for `New W_Q`; `called` names a step."""
+    plain = undecorated(text).partition("=")[0].strip(": ")
+    if found := _RENEWED.fullmatch(plain):
+        weights = weight_label(found["of"] or found["before"] or found["less"])
+        return f"{LEARNED}{weights}" if weights else ""
+    found = _GRADIENT.fullmatch(plain)
+    of = called(found["of"] or found["before"]) if found else None
+    return re.sub(r"([^.]+)$", r"d\1", of[0]) if of and "Input" not in of[0] else ""
 
 
 _SPOKEN_OF = re.compile(

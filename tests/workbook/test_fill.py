@@ -2269,6 +2269,89 @@ def test_a_language_model_is_compared_with_the_words_that_come_next(
     assert logs == {"-LN"}  # no case for a probability of almost 0
 
 
+LEARNS = (
+    ("attention", ("d{}", "New {}"), {"W_Q": (3, 2), "W_K": (3, 2), "W_V": (3, 2)}),
+    ("encoder", ("∂L/∂{}", "{} (updated)"), {"W_Q": (3, 3), "W_K": (3, 3), "W_V": (3, 3), "W_O": (3, 3),
+                                             "W_1": (3, 4), "b_1": (1, 4), "W_2": (4, 3)}),
+    ("rnn", ("Gradient of {}", "{} - η · gradient"), {"W_h": (3, 2), "U_h": (2, 2), "W_U": (2, 2)}),
+)  # fmt: skip
+"""Models, the titles of gradients and of new weights, and the shapes of weights."""
+
+
+@alike
+@pytest.mark.parametrize(("model", "titles", "shapes"), LEARNS)
+@pytest.mark.parametrize("across", [False, True])
+def test_gradients_and_weights_after_a_step_of_learning(
+    model: str, titles: tuple[str, str], shapes: dict[str, Any], across: bool, tmp_path: Path
+) -> None:
+    """Against central differences of the loss."""
+    made, rng, frames = openpyxl.Workbook(), np.random.default_rng(4), dict[str, tuple[int, int]]()
+    sheet, names = AuthorSheet(made.active, across=across), "abcd"
+    sheet.block(2, 2, "Input", PETS, names[:3], X)
+    given = {name: rng.integers(-9, 10, shape) / 10 for name, shape in shapes.items()}
+    target = np.eye(2)[[0, 1, 1, 0, 1]] if model == "rnn" else rng.integers(-9, 10, (5, len(Y[0]))) / 10
+    target = target[:, :2] if model == "attention" else target
+    sheet.block(2, 12, "Target", PETS, names[: target.shape[1]], target)
+    if model == "rnn":
+        sheet.block(2, 22, "Probabilities", PETS, names[:2])
+    made.active["AJ2"], made.active["AK2"] = "Learning rate", 0.3
+    for n, (name, (rows, columns)) in enumerate(shapes.items()):
+        labels, of = (names[:rows], "pqrs"[:columns]), f"d{name}"
+        sheet.block(12, 2 + 10 * n, name, *labels, given[name])
+        frames[of] = sheet.block(22, 2 + 10 * n, titles[0].format(name), *labels)
+        frames[name] = sheet.block(32, 2 + 10 * n, titles[1].format(name), *labels)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert not book.attention
+
+    def loss(weights: dict[str, np.ndarray]) -> float:
+        tables = {"Sentence": X, **weights, "Target": target}
+        return float(attn_xl.attend(tables, model=model, loss=True)["Sentence"]["Loss"].values[0, 0])
+
+    values = read_drawn(out).sheets[0].values
+    for name, weights in given.items():
+        for i, j in np.ndindex(weights.shape):
+            nudge = np.zeros(weights.shape)
+            nudge[i, j] = 1e-5
+            up, down = ({**given, name: weights + sign * nudge} for sign in (1, -1))
+            gradient = (loss(up) - loss(down)) / 2e-5
+            r, c = (j, i) if across else (i, j)
+            places = frames[f"d{name}"], frames[name]
+            found, new = (values[row + r, column + c] for row, column in places)
+            assert found == pytest.approx(gradient, abs=1e-8)
+            assert new == pytest.approx(weights[i, j] - 0.3 * found, abs=1e-12)
+
+
+@pytest.mark.parametrize(("text", "rate"), [("η = 0.05", 0.05), ("", 0.1)])
+def test_a_learning_rate_may_stand_in_a_text_or_is_the_usual_one(
+    text: str, rate: float, tmp_path: Path
+) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    for n, (title, content) in enumerate({"Input": X, "W_V": np.eye(3), "Target": X / 2}.items()):
+        sheet.block(2, 2 + 9 * n, title, PETS[: len(content)], DIMS, content)
+    sheet.block(12, 2, "dW_V", PETS[:3], DIMS)
+    sheet.block(12, 12, "New W_V", PETS[:3], DIMS)
+    made.active["B10"] = text or None
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    gradient, new = shown_in(book, out).values()
+    np.testing.assert_allclose(new, np.eye(3) - rate * gradient, rtol=1e-12)
+    assert ("Sheet!M14:O16: the learning rate is taken to be 0.1." in book.report()) == (not text)
+
+
+def test_attention_of_another_width_leads_to_logits(tmp_path: Path) -> None:
+    """Nothing is added to it."""
+    rng = np.random.default_rng(4)
+    w = {f"W_{kind}": rng.integers(-9, 10, (3, 2)) / 10 for kind in "QKV"}
+    w_u = rng.integers(-9, 10, (2, 4)) / 10
+    blocks: list[Any] = [(2, 2, "Input", X[:3]), (2, 40, "W_U", w_u), (12, 2, "Output", (3, 2))]
+    blocks += [(2, 10 + 8 * n, name, one) for n, (name, one) in enumerate(w.items())]
+    output, logits = filled_blocks(tmp_path, [*blocks, (12, 20, "Logits", (3, 4))])
+    q, k, v = (X[:3] @ one for one in w.values())
+    wanted = [naive_attention(q[n : n + 1], k[: n + 1], v[: n + 1])[1][0] for n in range(3)]
+    np.testing.assert_allclose(output, wanted, rtol=1e-12)
+    np.testing.assert_allclose(logits, output @ w_u, rtol=1e-12)
+
+
 @pytest.mark.parametrize("only_last", [False, True])
 def test_the_next_word_is_a_text(only_last: bool, tmp_path: Path) -> None:
     """Of logits and probabilities there may be those of the last word alone."""
@@ -2440,6 +2523,9 @@ TITLES = {
     "Softmax.Shifted": "Scores - max | Minus the row maximum | x - max(x)",
     "Errors": "Output - target | Probabilities − one-hot",
     "Loss": "Average loss | MSE | NLL | Mean cross-entropy",
+    "dW_Q": "∂L/∂W_Q | Gradient of W_Q | grad W_Q | dL/dWq | ∇W_Q | W_Q gradient",
+    "dSoftmax": "dA | ∂L/∂A | Gradient of the attention weights",
+    "Learned.W_Q": "New W_Q | W_Q (updated) | W_Q_new | W_Q - η · dW_Q | W_Q after one step",
     "Losses": "Loss per token | -log(p)",
     "Losses.Right": "P(target) | Probability of the right word",
     "Target": "One-hot labels | Ground truth | y_true",

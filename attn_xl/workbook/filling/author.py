@@ -27,7 +27,7 @@ from attn_xl.spreadsheets.formulas import formula_in
 from attn_xl.spreadsheets.numerals import NOT_STORED
 from attn_xl.tables.frames import Frame, step_called, titles_of
 from attn_xl.tables.labels import Table, looked_up
-from attn_xl.tables.names import SPELLINGS, step_named
+from attn_xl.tables.names import LEARNED, SPELLINGS, step_named
 from attn_xl.tables.own_names import called_in, says_where
 from attn_xl.tables.roles import BY_DEFAULT, WordsIn
 from attn_xl.tables.survey import Tables, heads_of, names_model, read_settings
@@ -41,6 +41,7 @@ from .fill import Filling, check, fill, gap, settle
 from .groups import assigned
 from .grow import grown
 from .lookups import with_lookups
+from .sentences import RATE
 from .titles import OF_WORDS, PROJECTIONS, Assigned
 from .words_apart import words_apart
 
@@ -122,7 +123,8 @@ def _unscaled(filling: Filling) -> Iterator[str]:
 def _conventions(filling: Filling) -> Iterator[str]:
     """What formulas do where books differ, and no title tells: attention weights hide later words,
     because the next ones are predicted; a GRU keeps z of its state; a sentence has the weights of
-    another one, or does without those of another sheet; a square input has its words in rows."""
+    another one, or does without those of another sheet; a square input has its words in rows; weights
+    move by a tenth of their gradients."""
     groups = [one.group for one in filling.sentences]
     projected = {one.input.where: one.weights.keys() & {*PROJECTIONS.values()} for one in groups}
     weighted = {one.input.place.sheet for one in groups if projected[one.input.where]}
@@ -142,6 +144,15 @@ def _conventions(filling: Filling) -> Iterator[str]:
             yield f"{group.input.where}: is computed with the weights beside {nearest_one}."
     names = (step.rpartition(".")[2] for one in filling.sentences for step in one.graph)
     has = {name.partition("_")[0] for name in names}
+    usual = Settings().rate
+    new = [
+        frame.where
+        for group, frame, count in filling.frames
+        if count and frame.step.startswith(LEARNED) and RATE not in group.weights
+        if group.learns == usual
+    ]
+    if new:
+        yield f"{listed(new, 3)}: the learning rate is taken to be {usual:g}."
     for _, frame, count in filling.frames:
         step = frame.step.rpartition(".")[2].partition("_")[0]
         softmax = step == steps.SOFTMAX.symbol and not re.search(

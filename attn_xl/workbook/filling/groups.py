@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from attn_xl.errors import AttnXlError, InputError
-from attn_xl.graph.functions import best, gather, row_sum, sqrt
+from attn_xl.graph.functions import best, gather, option, row_sum, sqrt
+from attn_xl.graph.gradients import gradients
 from attn_xl.graph.graph import Graph
 from attn_xl.graph.matrix import Matrix, operation_of
 from attn_xl.graph.operations.elementwise import NegativeLog, constant
@@ -48,12 +49,7 @@ from attn_xl.tables.frames import (
     values_in,
 )
 from attn_xl.tables.headings import OF_ATTENTION, OF_HEADS, is_heading
-from attn_xl.tables.names import (
-    ACROSS,
-    SPELLINGS,
-    spoken_of,
-    step_told,
-)
+from attn_xl.tables.names import ACROSS, LEARNED, SPELLINGS, spoken_of, step_told
 from attn_xl.tables.own_names import (
     DIMENSIONS,
     FORMULA,
@@ -65,7 +61,7 @@ from attn_xl.tables.roles import WordsIn
 from attn_xl.tables.survey import Tables
 from attn_xl.text import clean
 
-from .sentences import OF_LOSSES, find_sentences
+from .sentences import OF_LOSSES, RATE, find_sentences
 from .titles import (
     DEVIATION,
     HEAD,
@@ -423,13 +419,15 @@ def _computed(drawn: DrawnBook, group: Group, compute: Compute, implied: Mapping
         implied = {**implied, "attention": A}
     implied = {**implied, **group.settings}
     target = {steps.TARGET.symbol: weights.pop(steps.TARGET.symbol, None)}
+    weights.pop(RATE, None)
     graph = compute(Tables(drawn.path, sentences, weights), implied)
     if group.compared:
         try:
             weights |= {name: table for name, table in target.items() if table}
             labels = {group.name: group.answers[2]} if group.answers else {}
             tables = Tables(drawn.path, sentences, weights, labels=labels)
-            graph = _plain_losses(compute(tables, {**implied, "loss": True}))
+            graph = compute(tables, {**implied, "loss": True})
+            graph = _plain_losses(_learned(graph, group.learns) if group.learns else graph)
             group.without_loss = ""
         except InputError as error:  # of another model, which titles imply
             group.without_loss = f": {str(error).partition(': ')[2].partition('. ')[0].rstrip('.')}"
@@ -504,6 +502,18 @@ def of_last_row(node: Matrix) -> Matrix:
         return gather([(x, len(x.rows) - 1)], x.rows[-1:]) if named else of_last_row(x)
 
     return operation_of(node)(*map(last, node.parents))
+
+
+def _learned(graph: Graph, rate: float) -> Graph:
+    """The matrices, the gradients of the loss, and the weights after a step of learning."""
+    weights = [node for node in graph.values() if node.role == "weight"]
+    found = gradients(graph[steps.LOSS.symbol], weights)
+    cell = option(rate, RATE, "")
+    new = [
+        (w - cell * d).named(f"{LEARNED}{w.name}", "after a step of learning")
+        for w, d in zip(weights, found)
+    ]
+    return Graph(*graph.values(), *new)
 
 
 def _plain_losses(graph: Graph) -> Graph:
@@ -861,6 +871,16 @@ def _in_order(
         yield from (offer for offer in offers if [offer.group] == meant)
 
 
+_LEARNS = re.compile(rf"^{LEARNED}|\bd(?=[A-Zbg])")
+
+
+def _is_turned(group: Group, step: str) -> bool:
+    """Whether a sheet shows the transpose of a step: where words are in columns. Gradients of weights,
+    and new ones, stand as the weights do."""
+    weights = group.weights.get(_LEARNS.sub("", step)) if _LEARNS.search(step) else None
+    return weights[0].turned if weights else group.words_in == "columns"
+
+
 def _places(
     made: Assigned,
     pages: Mapping[str, Page],
@@ -889,8 +909,7 @@ def _places(
             node = made.graphs[n].get(step)
             if node is None or node.scalar:
                 continue
-            shape = Shape(node.rows, node.columns)
-            turned = made.groups[n].words_in == "columns"
+            shape, turned = Shape(node.rows, node.columns), _is_turned(made.groups[n], step)
             try:
                 best = candidates(pages[title.sheet], title, shape, turned, taken)
             except InputError:  # a tag has no room for it

@@ -12,6 +12,7 @@ import numpy as np
 
 from attn_xl.errors import InputError
 from attn_xl.models import steps
+from attn_xl.settings import CELLS, Settings
 from attn_xl.spreadsheets.addresses import Place, address, quoted
 from attn_xl.spreadsheets.drawn import DrawnBook
 from attn_xl.spreadsheets.numerals import is_number, numeral
@@ -36,10 +37,7 @@ from attn_xl.tables.frames import (
 )
 from attn_xl.tables.headings import headings_on
 from attn_xl.tables.labels import Table, looked_up
-from attn_xl.tables.names import (
-    ACROSS,
-    of_encoder,
-)
+from attn_xl.tables.names import ACROSS, LEARNED, of_encoder
 from attn_xl.tables.roles import BY_DEFAULT, MEMORIES, WordsIn
 from attn_xl.tables.survey import one_hot
 
@@ -54,6 +52,7 @@ OF_SOFTMAX = {
 } - {steps.VALUES.symbol, "W_V"}  # fmt: skip
 """What attention weights are computed from; without any of it, typed ones are given."""
 
+RATE = CELLS["rate"]
 OF_LOSSES = {steps.LOSS.symbol, steps.LOSSES.symbol, steps.ERRORS.symbol}
 """Steps that compare with a target; without any, it is no part of the model."""
 
@@ -89,7 +88,9 @@ def find_sentences(
         found = tables_given(sheet, page, own, file)
         given |= found
         untitled += untitled_tables(sheet, page, own, found, file)
-    if not any(title.step in OF_LOSSES for title in titles):
+    learns = any(map(_of_learning, titles))
+    compares = learns or any(title.step in OF_LOSSES for title in titles)
+    if not compares:
         given = {title: one for title, one in given.items() if one[0].step != steps.TARGET.symbol}
     headings = (one for page in pages.values() for one in headings_on(page.sheet.name, page.where))
     crosses = any(one[-1] == "Cross" for one in headings) or any(map(_tells_cross, titles))
@@ -127,8 +128,10 @@ def find_sentences(
         others = {frame.step: (frame, table) for frame, table in weights.values()}
         group.weights = {**others, **group.weights}
     groups = _looking_at_each_other([*groups, *projected], pages, titles)
-    for group in groups if any(title.step in OF_LOSSES for title in titles) else ():
+    for group in groups if compares else ():
         group.compared, group.answers = True, _answers(pages, group, groups)
+        if learns and len(groups) == 1:
+            group.learns = _rate(group, pages)
     used = {*given, *weights, *typed}
     answered = {(t.sheet, t.row, t.column) for t, *_ in (g.answers for g in groups if g.answers)}
     for group in groups:  # numbers beside a list of right words are none of a target
@@ -154,8 +157,8 @@ def _answers(
     one. Each labels a row or a column of its weights."""
     weights = {**group.weights}
     if target := weights.pop(steps.TARGET.symbol, None):
-        place, ones = target[0].place, (target[1].values == 1).sum(axis=1)
-        if (ones == 1).all() and pages[place.sheet].sheet.formulas.keys().isdisjoint(place.cells()):
+        place = target[0].place
+        if pages[place.sheet].sheet.formulas.keys().isdisjoint(place.cells()):
             return None  # its labels are no answers
     tables = [table for _, table in weights.values()]
     known = {label.casefold() for one in tables for label in (*one.rows, *one.columns)}
@@ -179,6 +182,35 @@ def _answers(
                         by = f"the title {text!r}"
                         return title, Frame(title.step, place, place.columns > 1, by), words
     return None
+
+
+_OF_RATE = re.compile(
+    r"(?:the )?(?:(?:learning rate|step size)(?: ?\(?(?:η|α|lr|eta|alpha)\)?)?|η|α|lr|eta|alpha|rate)"
+    r"(?:\s*[:=]\s*(?P<value>\d*\.?\d+)?)?",
+    re.IGNORECASE,
+)
+
+
+def _of_learning(title: Title) -> bool:
+    """Whether a title names a gradient, or weights after a step of learning."""
+    return title.step.startswith(LEARNED) or bool(re.match(r"d[A-Zb]", title.step.rpartition(".")[2]))
+
+
+def _rate(group: Group, pages: Mapping[str, Page]) -> float:
+    """The learning rate as typed right of or below its name, which formulas then refer to, or in
+    `η = 0.1`; or else the usual one."""
+    for name, page in pages.items():
+        for text, cells in page.where.items():
+            if (found := _OF_RATE.fullmatch(text)) and found["value"]:
+                return float(found["value"])
+            for row, column in cells if found else ():
+                for place in (Place(name, *at, 1, 1) for at in ((row, column + 1), (row + 1, column))):
+                    if is_number(value := page.sheet.values.get((place.row, place.column))):
+                        at = group.table.file, name, place.row, place.column
+                        table = Table(RATE, np.array([[value]]), ("",), ("",), (False, False), *at)
+                        group.weights[RATE] = Frame(RATE, place, False, f"the title {text!r}"), table
+                        return float(value)
+    return Settings().rate
 
 
 def _starting(drawn: DrawnBook, pages: Mapping[str, Page], titles: Sequence[Title]) -> Sequence[Title]:

@@ -671,6 +671,9 @@ def settings_implied(made: Assigned, titles: Sequence[Title]) -> dict[str, Any]:
     implied: dict[str, Any] = {"positions": "alibi"} if "alibi" in texts and not given else {}
     if attends and missing & {steps.LOGITS.symbol, steps.PROBABILITIES.symbol} and weights & OF_WORDS:
         implied |= {"model": "decoder-only", "feed_forward": False}
+        group, w_v = made.groups[0], made.groups[0].weights.get(steps.W_V.symbol)
+        if w_v and steps.W_O.symbol not in weights and len(w_v[1].columns) != len(group.table.columns):
+            implied |= {"norm": "none", "skip": False}  # words have another width
     for step in missing & IMPLIES.keys():
         if not attends or "model" not in IMPLIES[step]:
             implied |= IMPLIES[step]
