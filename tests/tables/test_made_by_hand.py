@@ -33,6 +33,7 @@ import attn_xl
 from attn_xl.cli.main import main
 from attn_xl.spreadsheets.addresses import address
 from attn_xl.tables.read import survey
+from attn_xl.workbook.filling.author import fill_file
 
 PEERS = [  # beside a checkout, or beside its worktrees
     path for name in ("Self-Attention", "Multihead-Attention") for folder in ROOT.parents[:2]
@@ -158,6 +159,12 @@ def test_every_command_proposed_for_a_peer_succeeds(path: Path, tmp_path: Path, 
     commands = proposed(path, capsys)
     assert len(commands) == (3 if path.stem == "Self-Attention" else 1)
     succeed(commands, tmp_path)
+
+
+@pytest.mark.parametrize("path", PEERS, ids=lambda path: path.stem)
+def test_the_complete_sheets_of_a_peer_stay_as_they_are(path: Path) -> None:
+    book = fill_file(path, {})
+    assert (book.attention, book.filling.count) == ([], 0)
 
 
 @by_workbook

@@ -3949,6 +3949,17 @@ def test_the_question_of_one_word_in_quotation_marks(tmp_path: Path) -> None:
     np.testing.assert_allclose(shown["Output"], output, rtol=1e-12)
 
 
+def test_the_rest_of_a_box_around_a_text_is_no_frame(tmp_path: Path) -> None:
+    """Whatever the nearest title is."""
+    path = two_contexts(tmp_path / "own.xlsx", [])
+    made = openpyxl.load_workbook(path)
+    made.active["B12"] = "Step one"  # above the title Scores
+    for cell in ("B12", "C12", "D12"):
+        made.active[cell].border = EDGE
+    book, _ = filled(saved(made, path))
+    assert not book.attention
+
+
 def test_heads_below_each_other_repeat_their_queries(tmp_path: Path) -> None:
     """A second frame of a head's Q is a copy; the line that goes on beside a title is no frame."""
     made, rng = openpyxl.Workbook(), np.random.default_rng(2)

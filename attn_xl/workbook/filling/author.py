@@ -296,7 +296,31 @@ def _assigned(
     Raises:
         InputError: if it has no input, or is ambiguous.
     """
-    apart = _of_areas(drawn, model, known, words_in, areas_of(drawn, known))
+
+    def of_area(area: DrawnSheet) -> Assigned | None:
+        """The frames of an area by itself; None if it needs others."""
+        alone = copy(drawn)
+        alone.sheets = [area]
+        try:
+            return _of_sheets(alone, model(), known, words_in)
+        except InputError:
+            return None if any(titles_of(area, known)) or has_tags(area) else Assigned()
+
+    seen: dict[int, tuple[DrawnSheet, Assigned | None]] = {}
+
+    def of_areas(areas: Sequence[DrawnSheet]) -> Assigned | None:
+        """The frames of several areas, each by itself; None if one of them needs others."""
+        parts = []
+        for area in areas if len(areas) > 1 else ():
+            if id(area) not in seen:
+                seen[id(area)] = area, of_area(area)
+            if (own := seen[id(area)][1]) is None:
+                return None
+            parts += [own] if own.groups else []
+        made = _joined(parts)
+        return made if made.groups and all(group.frames for group in made.groups) else None
+
+    apart = of_areas(areas_of(drawn, known))
     if apart and not apart.left:
         return apart
     tagged, finer = any(map(has_tags, drawn.sheets)), areas_of(drawn, known, sharing=False)
@@ -309,32 +333,10 @@ def _assigned(
             raise
         error = why
     if not found or found[0].left:
-        several = (_of_areas(drawn, model, known, words_in, areas) for areas in (drawn.sheets, finer))
-        found += [one for one in (apart, *several) if one]
+        found += [one for one in (apart, *map(of_areas, (drawn.sheets, finer))) if one]
     if error and not found:
         raise error
     return min(found, key=lambda one: len(one.left))
-
-
-def _of_areas(
-    drawn: DrawnBook,
-    model: Callable[[], _Model],
-    known: Mapping[str, str],
-    words_in: WordsIn | None,
-    areas: Sequence[DrawnSheet],
-) -> Assigned | None:
-    """The frames of several areas, each by itself; None if one of them needs others."""
-    parts = []
-    for area in areas if len(areas) > 1 else ():
-        alone = copy(drawn)
-        alone.sheets = [area]
-        try:
-            parts.append(_of_sheets(alone, model(), known, words_in))
-        except InputError:
-            if any(titles_of(area, known)) or has_tags(area):
-                return None
-    made = _joined(parts)
-    return made if made.groups and all(group.frames for group in made.groups) else None
 
 
 def _joined(parts: Sequence[Assigned]) -> Assigned:

@@ -312,10 +312,10 @@ def _asked(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str])
             continue
         if named is not None:
             means = {one for graph in made.graphs for one in in_layers(graph, named[0])}
-            at, looks = (title.row, title.column), pages[place.sheet].sheet.looks
-            beside = (place.row, place.column - 1) == at and place.rows == 1
-            if beside and looks.frames(at) and means & shown:
-                continue  # the line below a title, or its fill
+            at, sheet = (place.row, place.column - 1), pages[place.sheet].sheet
+            filled = isinstance(sheet.values.get(at), str) and sheet.looks.frames(at)
+            if place.rows == 1 and filled and means & shown:
+                continue  # the line below a text, or its fill
             there = "has another place" if means & shown else "does not fit there"
             why = there if means else "the model does not compute"
             if named[0] in OF_LOSSES:
