@@ -238,7 +238,8 @@ class _Search:
         of another one that has typed words, more heads or more numbers, or their weights its words."""
         kept: list[AttentionFound] = []
         words, weights, steps = set[int](), set[int](), list[Place]()
-        told = (one for one in found if not (_misnamed(one) or self._lacks_heads(one)))
+        inputs = [x for x in self._products.factors if x.found.input_title and not x.found.computed]
+        told = (one for one in found if not (_misnamed(one, inputs) or self._lacks_heads(one)))
         for one in sorted(told, key=_chance):
             ends = [end for end in (one.words, one.memory) if end]
             own = {id(w.found) for w, _ in one.weights.values()}
@@ -516,13 +517,16 @@ def _is_step(one: Factor) -> bool:
     return any(t and t[0].partition("_")[0] in known for t in titles)
 
 
-def _misnamed(one: AttentionFound) -> bool:
+def _misnamed(one: AttentionFound, inputs: Sequence[Factor]) -> bool:
     """Whether titles say the contrary: that its words or some weights are others, and some weights the
-    input."""
-    given = [("", one.words), *((name, weights) for name, (weights, _) in one.weights.items())]
+    input, or some words weights beside typed inputs."""
+    words = [end for end in (one.words, one.memory) if end]
+    given = [*(("", end) for end in words), *((name, w) for name, (w, _) in one.weights.items())]
     titles = [(name, text) for name, factor in given for text, _ in factor.found.names[:1]]
-    others = any((own := weight_label(text)) and not name.startswith(own) for name, text in titles)
-    return others and any(factor.found.input_title for name, factor in given if name)
+    others = [name for name, text in titles if (own := weight_label(text)) and not name.startswith(own)]
+    unread = {id(x.found) for x in inputs} - {id(end.found) for end in words}
+    is_input = any(factor.found.input_title for name, factor in given if name)
+    return bool(others) and (is_input or ("" in others and bool(unread)))
 
 
 def _chance(one: AttentionFound) -> tuple[bool, int, int]:
