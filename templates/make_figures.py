@@ -219,13 +219,13 @@ def encoder_block() -> None:
     figure = Figure("An encoder block", note, settings=settings)
     words = [*PETS]
     figure.frame(5, 2, "Input", words, DIMS, [*PETS.values()])
-    figure.frame(13, 2, "Enc1.Softmax_1", words, words, attention=True)
-    figure.frame(13, 9, "Enc1.Output_1", words, DIMS)
-    figure.frame(21, 2, "Enc1.Sum_1", words, DIMS)
-    figure.frame(21, 9, "Enc1.Norm_1", words, DIMS)
-    figure.frame(29, 2, "Enc1.FeedForward", words, DIMS)
-    figure.frame(37, 2, "Enc1.Sum_2", words, DIMS)
-    figure.frame(37, 9, "Enc1.Norm_2", words, DIMS)
+    figure.frame(13, 2, "Attention = softmax(Q × Kᵀ / √d_k)", words, words, attention=True)
+    figure.frame(13, 9, "Output = Attention × V", words, DIMS)
+    figure.frame(21, 2, "Add 1 = Input + Output × W_O", words, DIMS)
+    figure.frame(21, 9, "Norm 1 = norm(Add 1)", words, DIMS)
+    figure.frame(29, 2, "Feed forward = ReLU(Norm 1 × W_1 + b_1) × W_2 + b_2", words, DIMS)
+    figure.frame(37, 2, "Add 2 = Norm 1 + Feed forward", words, DIMS)
+    figure.frame(37, 9, "Norm 2 = norm(Add 2)", words, DIMS)
     figure.save("encoder-block")
 
 

@@ -142,8 +142,9 @@ def _called(values: Mapping[Cell, Any]) -> Iterator[tuple[str, str, list[Cell]]]
 def says_where(drawn: DrawnBook) -> bool:
     """Whether a workbook says where matrices go: it has a tag, titles of the input and of a step, or of
     three steps, in cells or as names of sheets."""
-    named = {title.step for sheet in drawn.sheets for title in titles_of(sheet, {})}
-    named |= {one[0] for sheet in drawn.sheets if (one := step_called(of_table(sheet.name), {}))}
+    steps = {title.step for sheet in drawn.sheets for title in titles_of(sheet, {})}
+    steps |= {one[0] for sheet in drawn.sheets if (one := step_called(of_table(sheet.name), {}))}
+    named = {re.sub(r"_\d+$", "", step.removeprefix("Enc1.")) for step in steps}
     tagged = any(
         isinstance(value, str) and _TAG.fullmatch(value)
         for sheet in drawn.sheets

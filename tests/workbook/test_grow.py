@@ -31,7 +31,7 @@ from attn_xl.tables.frames import values_in
 from attn_xl.tables.labels import Table
 from attn_xl.tables.survey import Tables
 from attn_xl.workbook.filling.author import fill_file
-from attn_xl.workbook.templates import find_template
+from attn_xl.workbook.templates import find_template, is_arrangement
 from attn_xl.workbook.xlsx.moved import Both, Moves, formula_moved, moved
 from attn_xl.workbook.xlsx.splice import packed
 
@@ -665,6 +665,7 @@ FIGURES = (
 def test_the_figures_that_come_along(name: str, tmp_path: Path) -> None:
     """Each is completed by `fill`, fits a page, and takes two other sentences of other sizes."""
     template = find_template(name)
+    assert is_arrangement(template)
     completed = fill_file(template, {})
     assert not completed.attention
     blank = [frame for _, frame, count in completed.filling.frames if not count]
