@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from attn_xl.errors import AttnXlError, CallError, OutputError, unforeseen
+from attn_xl.errors import AttnXlError, CallError, InputError, OutputError, unforeseen
 from attn_xl.records import record
 from attn_xl.settings import Model, Settings
 from attn_xl.text import say
@@ -176,9 +176,11 @@ def _arranged(task: Conversion) -> Converted:
     tables = read_file_tables(task.file, task.reading)
     options = {name: value for name, value in task.options.items() if name not in NOT_FILLED}
     filled = fill_file(task.template, options, tables=tables)
+    if not filled.filling.count:
+        raise InputError(" ".join([f"{task.template}: nothing can be filled in.", *filled.attention]))
     with writing(task.path) as temporary:
         temporary.write_bytes(filled.content)
-    remarks = (*tables.remarks, *filled.attention)
+    remarks = (*tables.remarks, *filled.notes, *filled.attention)
     return Converted(f"{task.path}: {filled.summary}", remarks)
 
 

@@ -24,6 +24,7 @@ from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.pagebreak import Break
 from openpyxl.worksheet.table import Table as ListedTable
 
+import attn_xl
 from attn_xl.cli.main import main
 from attn_xl.errors import InputError
 from attn_xl.spreadsheets.drawn import read_drawn
@@ -685,6 +686,52 @@ def test_the_figures_that_come_along(name: str, tmp_path: Path) -> None:
     )
     (tmp_path / "own.xlsx").write_bytes(written.content)
     verify(tmp_path / "own.xlsx")
+
+
+@alike
+@pytest.mark.parametrize(
+    ("sample", "template", "step", "note"),
+    [
+        ("multi-head", "two-heads", "Output", ""),
+        ("projections", "one-sentence", "Output", "its formulas what W_V makes of it"),
+        ("encoder", "one-sentence", "Enc1.Scores_1", "its formulas what W_Q and W_K make of it"),
+    ],
+)
+def test_a_file_brings_its_own_weights(
+    sample: str, template: str, step: str, note: str, tmp_path: Path
+) -> None:
+    """Those of a template may be others, or missing; those of all heads are cut."""
+    tables = attn_xl.read_tables(SAMPLES / f"{sample}.xlsx")
+    (graph,) = attn_xl.attend(tables).values()
+    book = fill_file(find_template(template), {}, tables=tables)
+    assert note in "\n".join(book.notes)
+    (tmp_path / "own.xlsx").write_bytes(book.content)
+    sheet = read_drawn(tmp_path / "own.xlsx").sheets[0]
+    (frame,) = (one for _, one, _ in book.filling.frames if one.step == step)
+    np.testing.assert_allclose(values_in(sheet, frame.place, False)[1], graph[step].values, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("sample", "template", "why"),
+    [
+        ("rnn", "one-sentence", "nothing can be filled in. Figure!F5: 'Scores = Input"),
+        ("multi-head", "learned-weights", "the model of 'sentence' has no Q, but Q_1, Q_2."),
+        (
+            "politics",
+            "learned-weights",
+            "W_Q of the template is 3 x 2, but 'politics' has 2 dim",
+        ),
+    ],
+)
+def test_a_template_of_another_model_is_refused(
+    sample: str, template: str, why: str, tmp_path: Path, capsys: Any
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["convert", str(SAMPLES / f"{sample}.xlsx"), "--template", template,
+              "-o", str(tmp_path / "out.xlsx")])  # fmt: skip
+    assert end.value.code == 1
+    assert why in capsys.readouterr().err
+    assert not (tmp_path / "out.xlsx").exists()
 
 
 def test_shared_and_array_formulas_move(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ from .groups import assigned
 from .grow import grown
 from .lookups import with_lookups
 from .sentences import RATE
-from .titles import OF_WORDS, PROJECTIONS, Assigned
+from .titles import OF_WORDS, PROJECTIONS, Assigned, in_layers
 from .words_apart import words_apart
 
 
@@ -80,14 +80,9 @@ class FilledBook:
         """What a person has to look at."""
         return [*self.filling.differs, *self.filling.closed, *self.filling.left]
 
-    def report(self) -> list[str]:
-        """A line for each frame: where it is, its step, what was done, how it was recognized."""
-        frames = sorted(self.filling.frames, key=lambda one: (one[1].place.row, one[1].place.column))
-        frames.sort(key=lambda one: self.sheets.index(one[1].place.sheet))
-        rows = [
-            (frame.where, _spoken(frame), _done(frame, count), frame.by) for _, frame, count in frames
-        ]
-        widths = [max((len(row[n]) for row in rows), default=0) for n in range(3)]
+    @property
+    def notes(self) -> list[str]:
+        """What was left alone, and what formulas do where books or titles differ."""
         notes = ["Its links to other workbooks were kept; nothing was read there."] * self.linked
         if self.filling.unread:
             notes.append(f"{listed(self.filling.unread, 6)}: these numbers are not read.")
@@ -99,25 +94,49 @@ class FilledBook:
                     f"{quoted(sheet)}!{listed(open_, 3)}: computed when a spreadsheet program opens "
                     "the file, from cells that were blank."
                 )
-        notes += [*_unscaled(self.filling), *_conventions(self.filling)]
-        return notes + [
+        return [*notes, *_unlike_titles(self.filling), *_conventions(self.filling)]
+
+    def report(self) -> list[str]:
+        """The notes, and a line for each frame: where it is, its step, what was done, how it was
+        recognized."""
+        frames = sorted(self.filling.frames, key=lambda one: (one[1].place.row, one[1].place.column))
+        frames.sort(key=lambda one: self.sheets.index(one[1].place.sheet))
+        rows = [
+            (frame.where, _spoken(frame), _done(frame, count), frame.by) for _, frame, count in frames
+        ]
+        widths = [max((len(row[n]) for row in rows), default=0) for n in range(3)]
+        return self.notes + [
             "  ".join([*(text.ljust(width) for text, width in zip(row, widths)), row[3]])
             for row in rows
         ]
 
 
-def _unscaled(filling: Filling) -> Iterator[str]:
-    """The titles that name the softmax of plain scores, though formulas divide these by √d_k."""
+_OF_INPUT = r"(?:Input|[XE])(?![a-z])"
+_MULTIPLIES = {
+    steps.SCORES.symbol: (rf"=\s*{_OF_INPUT}\s*[×x*·⋅@]\s*{_OF_INPUT}", steps.W_Q, "W_Q and W_K make"),
+    steps.OUTPUT.symbol: (rf"=[^=]+[×x*·⋅@]\s*{_OF_INPUT}", steps.W_V, "W_V makes"),
+}
+"""What titles of a step without weights show, the weights, and what these make."""
+
+
+def _unlike_titles(filling: Filling) -> Iterator[str]:
+    """The titles that name the softmax of plain scores, though formulas divide these by √d_k, or a
+    product of the input, though they multiply what weights make of it."""
     shown = {frame.step.partition("_")[0] for _, frame, _ in filling.frames}
+    graphs = [one.graph for one in filling.sentences]
     for _, frame, count in filling.frames:
         of = re.search(r"softmax(?:\s*\(|\s+of\s+)([^()'/√]+)", frame.by, re.IGNORECASE)
         plain = of is not None and step_named(of[1]) == (steps.SCORES.symbol, False)
-        scales = any(steps.SCALED.symbol in one.graph for one in filling.sentences)
+        scales = any(steps.SCALED.symbol in graph for graph in graphs)
         if count and plain and scales and steps.SCALED.symbol not in shown:
             yield (
                 f"{frame.where}: its title shows no √d_k, but its formulas divide by it, as the paper "
                 "does. To leave it out: --no-scale."
             )
+        base = frame.step.rpartition(".")[2].partition("_")[0]
+        product, weights, made = _MULTIPLIES.get(base, ("(?!)", steps.W_Q, ""))
+        if count and re.search(product, frame.by) and any(in_layers(g, weights.symbol) for g in graphs):
+            yield f"{frame.where}: its title multiplies the input, but its formulas what {made} of it."
 
 
 def _conventions(filling: Filling) -> Iterator[str]:
@@ -228,7 +247,7 @@ def fill_file(
         larger = grown(
             drawn,
             tables,
-            lambda drawn, names: _assigned(drawn, model, names, words_in),
+            lambda drawn, names: _assigned(drawn, partial(model, example=True), names, words_in),
             lambda tables, implied: model().compute(tables, implied),
             known,
         )
@@ -250,11 +269,12 @@ def fill_file(
 @dataclass
 class _Model:
     """Computes what weights, options and the sheet of options tell, and notes the weights that it does
-    not use."""
+    not use; of the example of a template, which is replaced, it generates those that are missing."""
 
     options: Mapping[str, Any]
     on_sheet: Mapping[str, Any]
     where: str
+    example: bool = False
     by_weights: dict[str, Any] = field(default_factory=dict)
     unused: dict[str, tuple[Table, UnusedWeights]] = field(default_factory=dict)
 
@@ -264,6 +284,14 @@ class _Model:
         Raises:
             UnusedWeights: if other weights are missing.
         """
+        try:
+            return self._computed(tables, implied)
+        except InputError:
+            if not self.example:
+                raise
+            return self._computed(tables, {"random_weights": 0, **implied})
+
+    def _computed(self, tables: Tables, implied: Mapping[str, Any]) -> Graph:
         if implied.get("model", model := self.by_weights.get("model")) != model:
             self.by_weights.clear()  # titles tell another model
         told = {**heads_of(tables.weights), **self.by_weights, **implied, **self.on_sheet}

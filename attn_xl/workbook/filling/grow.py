@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -37,8 +37,8 @@ from attn_xl.tables.headings import OF_HEADS
 from attn_xl.tables.labels import Table, words_seen
 from attn_xl.tables.names import weight_label
 from attn_xl.tables.own_names import DIMENSIONS, WORDS, called_in, names_of, sheets_named, tags_of
-from attn_xl.tables.survey import Tables, heads_of
-from attn_xl.text import count
+from attn_xl.tables.survey import Tables, heads_of, heads_told
+from attn_xl.text import count, listed
 from attn_xl.workbook.xlsx.moved import Both, Moves, moved
 from attn_xl.workbook.xlsx.repeated import repeated
 from attn_xl.workbook.xlsx.splice import Filled, FilledCells, FilledRow, StoredValues
@@ -172,7 +172,8 @@ def grown(
         }
         if steps.MASK.symbol in theirs:
             theirs[steps.MASK.symbol] = _for_words(theirs[steps.MASK.symbol], table.rows)
-        given = Tables(tables.path, {name: table}, {**theirs, **tables.weights})
+        cut = _cut_into_heads(tables.weights, group.weights)
+        given = Tables(tables.path, {name: table}, {**theirs, **cut})
         implied = {**old.implied, **group.implied, **plain_exponentials(group)}
         heads = heads_of({step: table for step, (_, table) in group.weights.items()})
         if heads and group.weights.keys().isdisjoint(given.weights):
@@ -180,13 +181,19 @@ def grown(
         graph = as_shown(compute(given, implied), group.temperatures)
         for step, (frame, there) in group.weights.items():
             if step in before and step not in graph:
-                fits = there.shape[1] == len(table.columns)  # of positions
-                long = (len(table.rows), "word") if fits else (len(table.columns), "dimension")
+                of_words = step in (steps.W_P.symbol, steps.MASK.symbol, steps.TARGET.symbol)
+                long = (len(table.rows), "word") if of_words else (len(table.columns), "dimension")
                 raise InputError(
                     f"{frame.where}: {step} of the template is {there.shape[0]} x {there.shape[1]}, "
                     f"but {name!r} has {count(*long)}. Give {step} in the input, or generate it: --set "
                     "random-weights=1."
                 )
+        for frame in (one for one in group.frames if one.step not in graph):
+            others = [one for one in graph if one.startswith(frame.step)]
+            raise InputError(
+                f"{frame.where}: the model of {name!r} has no {frame.step}"
+                + (f", but {listed(others, 4)}." if others else ".")
+            )
         used: dict[str, tuple[Frame, Any]] = {
             step: (frame, graph.get(step, own)) for step, (frame, own) in group.weights.items()
         }
@@ -260,6 +267,19 @@ def _for_words(mask: Table, words: Sequence[str]) -> Table:
         for row in range(len(words))
     ]
     return replace(mask, values=np.array(values), rows=tuple(words), columns=tuple(words))
+
+
+def _cut_into_heads(given: Mapping[str, Table], wanted: Iterable[str]) -> dict[str, Table]:
+    """The given weights; those of all heads side by side cut into those of each that are wanted."""
+    made = dict(given)
+    heads, _ = heads_told(wanted)
+    names = [f"{kind}_{letter}" for kind in "Wb" for letter in "QKV"] if heads else []
+    for name in (one for one in names if one in given):
+        whole, width = made.pop(name), len(given[name].columns) // heads
+        for h in range(heads):
+            part = whole.part(slice(None), slice(h * width, (h + 1) * width))
+            made[f"{name}_{h + 1}"] = replace(part, name=f"{name}_{h + 1}")
+    return made
 
 
 def _with_weights_of_heads(
