@@ -414,6 +414,18 @@ def test_a_target_and_its_source_have_the_same_dimensions(tmp_path: Path) -> Non
         np.testing.assert_allclose(output, naive_attention(X, Y[:3], Y[:3])[1], rtol=1e-12)
 
 
+@pytest.mark.parametrize("scores", ["Scores e = vᵀ tanh(W s + U h)", "Scores = s^T W_a h"])
+def test_scores_that_are_no_dot_products_are_refused(scores: str, tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Encoder states", PETS, DIMS, X)
+    sheet.block(2, 9, "Decoder states", DESK[:2], DIMS, Y[:2])
+    for n, title in enumerate((scores, "Attention weights")):
+        sheet.block(12, 2 + 9 * n, title, DESK[:2], PETS)
+    with pytest.raises(InputError, match="dot products of queries and keys alone"):
+        fill_file(saved(made, tmp_path / "own.xlsx"), {})
+
+
 def test_a_sheet_may_be_that_of_a_head(tmp_path: Path) -> None:
     """`convert` reads the weights of each, too."""
     made, rng, wanted = openpyxl.Workbook(), np.random.default_rng(6), []

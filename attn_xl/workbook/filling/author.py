@@ -27,12 +27,12 @@ from attn_xl.spreadsheets.formulas import formula_in
 from attn_xl.spreadsheets.numerals import NOT_STORED
 from attn_xl.tables.frames import Frame, step_called, titles_of
 from attn_xl.tables.labels import Table, looked_up
-from attn_xl.tables.names import LEARNED, SPELLINGS, step_named
+from attn_xl.tables.names import LEARNED, SPELLINGS, step_named, step_told
 from attn_xl.tables.own_names import called_in, says_where
 from attn_xl.tables.roles import BY_DEFAULT, WordsIn
 from attn_xl.tables.survey import Tables, heads_of, names_model, read_settings
 from attn_xl.tables.written import read_record
-from attn_xl.text import listed
+from attn_xl.text import clean, listed
 from attn_xl.workbook.xlsx.splice import FilledCells, Now, StoredValues, filled_at, spliced
 from attn_xl.workbook.xlsx.table_columns import with_header_names
 
@@ -180,7 +180,8 @@ def _conventions(filling: Filling) -> Iterator[str]:
         if count and softmax and has >= {steps.LOGITS.symbol, steps.MASKED.symbol}:
             yield f"{frame.where}: its formulas hide later words, because the next words are predicted."
         if count and step == steps.HIDDEN_STATE.symbol and steps.UPDATE.symbol in has:
-            yield f"{frame.where}: h = (1 - z) · new + z · h before, as in PyTorch."
+            gates = "h = (1 - z) · new + z · h before, new = tanh(x W + r · (h before · U))"
+            yield f"{frame.where}: {gates}, as in PyTorch."
 
 
 def _spoken(frame: Frame) -> str:
@@ -264,6 +265,21 @@ def fill_file(
     names = tuple(sheet.name for sheet in drawn.sheets)
     linked = any("externalLinks/" in part for part in drawn.package.parts)
     return FilledBook(spliced(drawn, written, filling.steps, filling.values), filling, names, linked)
+
+
+_SCORES = steps.SCORES.symbol
+_OTHER_SCORES = re.compile(r"=.*(?:\btanh\b|\bW_?a\b)", re.IGNORECASE)
+"""Additive scores, v tanh(W s + U h), and those of sᵀ W_a h, in a title."""
+
+
+def _refuse_other_scores(drawn: DrawnBook) -> None:
+    for sheet in drawn.sheets:
+        for cell, text in sheet.values.items():
+            if isinstance(text, str) and _OTHER_SCORES.search(text) and step_told(text) == _SCORES:
+                raise InputError(
+                    f"{drawn.path}: {quoted(sheet.name)}!{address(*cell)} is {clean(text)!r}, but "
+                    "attn-xl computes scores as dot products of queries and keys alone."
+                )
 
 
 @dataclass
@@ -392,6 +408,7 @@ def _of_sheets(
     Raises:
         InputError: if they have no input, or are ambiguous.
     """
+    _refuse_other_scores(drawn)
     parts, rest = [], copy(drawn)
     for sheet in drawn.sheets:
         if beside := words_apart(sheet, known, str(drawn.path)):
