@@ -107,7 +107,11 @@ def _read_template(path: Path, content: bytes) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            book = load_workbook(io.BytesIO(content), keep_links=False, data_only=True)
+            try:
+                book = load_workbook(io.BytesIO(content), keep_links=False, data_only=True)
+            except ValueError:  # openpyxl reads shapes, too, and refuses some that Excel writes
+                bare = _without_drawings(content)
+                book = load_workbook(io.BytesIO(bare), keep_links=False, data_only=True)
     except (KeyboardInterrupt, MemoryError):
         raise
     except Exception:  # openpyxl raises many kinds of errors for damaged files
@@ -122,6 +126,19 @@ def _read_template(path: Path, content: bytes) -> Any:
     _keep_the_look(book)
     _renumber_styles(book, parts.get(_STYLES, b"").decode("utf-8", "replace"))
     return book
+
+
+def _without_drawings(content: bytes) -> bytes:
+    import re
+    import zipfile
+
+    from .xlsx.splice import packed
+
+    with zipfile.ZipFile(io.BytesIO(content)) as parts:
+        links = [name for name in parts.namelist() if name.startswith("xl/worksheets/_rels/")]
+        to_drawing = rb'<Relationship\b[^>]*/drawing"[^>]*/>'
+        bare = {name: re.sub(to_drawing, b"", parts.read(name)) for name in links}
+    return packed(content, bare, set())
 
 
 def is_arrangement(path: Path) -> bool:

@@ -130,6 +130,7 @@ def check(book: FilledBook, out: Path, *inputs: np.ndarray, frames: int = 4) -> 
         (STEPS, ["Scores"], {}),
         (STEPS[:3], STEPS[:3], {}),
         (["Scores"], [], {"titled": False}),
+        (["Scores"], ["Scores"], {"titled": False}),
         ([], [], {"merged": True}),
         ([], [], {"labels": False}),
         ([], [], {"borders": False}),
@@ -3959,6 +3960,15 @@ def test_the_question_of_one_word_in_quotation_marks(tmp_path: Path) -> None:
     np.testing.assert_allclose(shown["Weighted"], weights.T * X[:3], rtol=1e-12)
     np.testing.assert_allclose(shown["Softmax"], weights, rtol=1e-12)
     np.testing.assert_allclose(shown["Output"], output, rtol=1e-12)
+
+
+def test_what_explains_a_frame_is_no_title_of_another(tmp_path: Path) -> None:
+    """Though the sentence beside it has frames without titles."""
+    path = two_contexts(tmp_path / "own.xlsx", STEPS, STEPS, titled=False)
+    made = openpyxl.load_workbook(path)
+    made.active["A15"], made.active["A42"] = "X · Xᵀ", "Softmax · X"
+    book, _ = filled(saved(made, path))
+    assert (book.attention, book.filling.count) == ([], 0)
 
 
 def test_the_rest_of_a_box_around_a_text_is_no_frame(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import openpyxl
 import pytest
 from conftest import SAMPLES, alike, table, thorough
 from judges import Editable, stored_formulas
+from openpyxl.chart import BarChart
 from openpyxl.styles import Font, PatternFill
 from python_calamine import CalamineWorkbook
 
@@ -344,13 +345,31 @@ def test_long_words_widen_their_own_column_only(write: Write, make: Write) -> No
     assert sheet["L4"].alignment.wrap_text
 
 
+SHAPE = (
+    '<sp macro="" textlink=""><nvSpPr><cNvPr id="9" name="T"/><cNvSpPr/></nvSpPr>'
+    '<spPr/><txBody><a:bodyPr/><a:p><a:r><a:rPr><a:latin typeface="Comic" pitchFamily="66"/>'
+    "</a:rPr><a:t>x</a:t></a:r></a:p></txBody></sp>"
+)
+"""A text in a font of a family that openpyxl refuses."""
+
+
 def test_a_template_of_plain_cells_gives_its_look(write: Write, tmp_path: Path) -> None:
     plain = openpyxl.load_workbook(SAMPLES / "politics.xlsx")
     sheet = plain.worksheets[0]
     sheet["A9"], sheet["A9"].font = "Our course", Font(name="Georgia", size=22, color="FF7A1F1F")
     sheet["A2"].font, sheet["B2"].fill = Font(italic=True), PatternFill("solid", "FF00FFEE")
     sheet["B2"].number_format = "0.0000"
-    plain.save(tmp_path / "plain.xlsx")
+    sheet.add_chart(BarChart(), "D9")
+    plain.save(tmp_path / "saved.xlsx")
+    with (
+        zipfile.ZipFile(tmp_path / "saved.xlsx") as old,
+        zipfile.ZipFile(tmp_path / "plain.xlsx", "w") as new,
+    ):
+        for name in old.namelist():
+            text = old.read(name).decode()
+            new.writestr(name, re.sub("<graphicFrame>.*</graphicFrame>", SHAPE, text))
+    with pytest.raises(ValueError, match="Unable to read"):
+        openpyxl.load_workbook(tmp_path / "plain.xlsx")
     made = openpyxl.load_workbook(write(SAMPLES / "mouse.xlsx", template=tmp_path / "plain.xlsx"))
     scores = made["pets.Scores"]
     assert (scores["A1"].font.name, scores["A1"].font.color.rgb) == ("Georgia", "FF7A1F1F")

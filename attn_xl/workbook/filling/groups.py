@@ -161,13 +161,15 @@ def assigned(
     if made.unplaced and not made.implied:
         raise made.unplaced
     _assign(made, pages, told := [*_told(made, pages, called)], copies=False)
-    found_after_all = {made.lacking.get(one.step) for one in told if one in made.done}
-    made.left = [line for line in made.left if line not in found_after_all]
+    placed = {one.step for one in told if one in made.done}
     _by_numbers(made, pages)
     for group in made.groups:  # totals of a budget are no attention
         if all(frame.step.endswith(OF_ROWS) for frame in group.frames if frame not in group.known):
             group.frames = [*group.known]
     _by_rhythm(made, pages)
+    shown = ({frame.step for frame in group.frames} for group in made.groups)
+    placed |= set.intersection(*shown)  # one title is for all sentences
+    made.left = [line for line in made.left if made.lacking.get(line) not in placed]
     made.left += _again(made, pages)
     made.left += [*_asked(made, pages, called), *_beyond(made, pages, called)]
     made.unread = [*unread(made, pages, found.looked_in)]
@@ -762,8 +764,9 @@ def _assign(
                 why = f"but no formula can add the text {hides!r}: type -1E9 in its place"
             elif title.step == steps.MASK.symbol and {"true", "false"} <= page.where.keys():
                 why = "but no formula can add TRUE or FALSE: type 1 or 0 in its place"
-            made.lacking[title.step] = f"{title.where}: {title.text!r} names {title.step}, {why}."
-            made.left.append(made.lacking[title.step])
+            line = f"{title.where}: {title.text!r} names {title.step}, {why}."
+            made.lacking[line] = title.step
+            made.left.append(line)
 
 
 _WORDS_MADE = steps.NEXT.symbol, steps.CLASS.symbol
@@ -1029,16 +1032,20 @@ def _by_numbers(made: Assigned, pages: Mapping[str, Page]) -> None:
 
 
 def _by_rhythm(made: Assigned, pages: Mapping[str, Page]) -> None:
-    """Give a sentence without titles the frames of one with titles, as far from its input."""
+    """Give a sentence without titles the frames of one with titles, as far from its input; of some of
+    them, recognized by their numbers, the others."""
     taken = [group.input.place for group in made.groups]
     taken += [frame.place for group in made.groups for frame in group.frames]
     for group, like in every(made.groups, made.groups):
-        frames = [frame for frame in like.frames if frame not in like.known]
-        without = len(group.frames) == len(group.known)
-        if not (without and frames) or group.input.place.sheet != like.input.place.sheet:
-            continue
         down = group.input.place.row - like.input.place.row
         across = group.input.place.column - like.input.place.column
+        own = {one.step: one.place for one in group.frames if one not in group.known}
+        theirs = {one.step: one for one in like.frames if one not in like.known}
+        frames = [one for step, one in theirs.items() if step not in own]
+        places = {step: shifted(one.place, down, across) for step, one in theirs.items()}
+        apart = any(places.get(step) != place for step, place in own.items())
+        if apart or not frames or group.input.place.sheet != like.input.place.sheet:
+            continue
         graph = made.graphs[made.groups.index(group)]
         moved = []
         for frame in frames:

@@ -92,7 +92,7 @@ class Assigned:
         left: what was recognized but not assigned, in words, with its cells.
         unread: the cells of typed numbers that are no part of the model.
         blank: the blank rows and columns beside words whose title names no step, in words.
-        lacking: what was said of each step that a title names and that has no frame.
+        lacking: what was said of steps that titles name and that have no frame, with the step.
         missing: the steps that titles name and the model does not compute.
         unplaced: the error for a tag of such a step, unless the step tells what the model has.
         implied: the settings that the titles imply.
