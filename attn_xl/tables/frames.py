@@ -564,6 +564,9 @@ def tables_given(
     for title in titles:
         if title.place is None and any(is_label(cells, title, *block) for block in blocks):
             continue
+        column = (block for block in blocks if block[:2] == (title.row + 1, title.column))
+        if title.step == "Input" and any(_is_vector(sheet, cells, block) for block in column):
+            continue  # it heads a vector, as of a softmax
         left = title.place is None and ends(cells, title, (*blocks, *cells.blanks, *cells.labelled))
         for block in blocks:
             away = distance(title, *block) if title.place is None else _at(title.place, block)

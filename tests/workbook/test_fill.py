@@ -3962,6 +3962,17 @@ def test_the_question_of_one_word_in_quotation_marks(tmp_path: Path) -> None:
     np.testing.assert_allclose(shown["Output"], output, rtol=1e-12)
 
 
+def test_a_softmax_of_a_vector_is_none_of_words(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    made.active.append(["x", None, "3^x", "/∑", "Softmax(x)"])
+    for row, x in enumerate((1, 0, 1, 5), 2):
+        for column, value in ((1, x), (3, f"=POWER(3,A{row})"), (5, f"=C{row}/C$7")):
+            made.active.cell(row, column, value)
+    made.active["B7"], made.active["C7"] = "∑", "=SUM(C2:C5)"
+    with pytest.raises(InputError, match="'x' has a single column of numbers"):
+        fill_file(saved(made, tmp_path / "own.xlsx"), {})
+
+
 def test_what_explains_a_frame_is_no_title_of_another(tmp_path: Path) -> None:
     """Though the sentence beside it has frames without titles."""
     path = two_contexts(tmp_path / "own.xlsx", STEPS, STEPS, titled=False)

@@ -403,7 +403,9 @@ def _for_an_input(drawn: DrawnBook, pages: Mapping[str, Page], titles: Sequence[
             held = f"holds the text {sheet.values[texts[0]]!r}, with which formulas cannot compute"
             return f"{where} {held}. Turn such texts into numbers."
     for title in (title for title in titles if title.step == steps.INPUT.symbol):
-        return f"{title.where}: {title.text!r} has no numbers. Type them below or beside it."
+        below = (title.row + 1, title.column) in pages[title.sheet].numbers
+        has = "a single column of" if below else "no"
+        return f"{title.where}: {title.text!r} has {has} numbers. Type those of each word there."
     return "Write Input above the numbers of the words, one word per row or per column."
 
 
