@@ -40,13 +40,13 @@ _GATED = {"gate": "W_G", "up": "W_1", "down": "W_2"}
 """The weights of a network with a gate, as in LLaMA."""
 _OF_LAST = {
     "W_U": r"(?:lm|language ?model|prediction) ?head(?: weights?| matrix)*"
-    r"|logits?(?: weights?| matrix)+|w[_ ]?(?:u|vocab|lm|y|h[_ ]?[yq]|[yq][_ ]?h)",
+    r"|logits?(?: weights?| matrix)+|w[_ ]?(?:u|vocab|lm)|w_ ?(?:y|h_?[yq]|[yq]_?h)",
     "W_C": r"class(?:ifier|ification)?(?: head)?(?: weights?| matrix)+|classification head"
     r"|w[_ ]?(?:c|class|cls|clf)",
     "b_C": r"class(?:ifier|ification)?(?: head)? bias(?:es)?|bias(?:es)? of (?:the )?class(?:es|ifier)"
     r"|b_?(?:c|class|cls|clf)",
     "b_U": r"(?:(?:lm|language ?model|prediction) ?head|logits?|vocabulary) bias(?:es)?"
-    r"|b_?(?:u|vocab|lm|y)",
+    r"|b_?(?:u|vocab|lm)|b_y",
     "W_O": r"w_?out(?:put)?",
 }
 """What people call the weights of logits, and those of an output."""
@@ -147,6 +147,7 @@ def _of_gate(text: str) -> str | None:
     return f"{'U' if gate[1] == 'h' else 'W'}_{gate[2] or 'h'}"
 
 
+_SAYS_RECURRENT = re.compile(r"tanh|hidden|\brnn\b|recurrent")
 _GATE = "o", "o_t", "ot"
 """Names of an output, or of the gate of it."""
 
@@ -161,7 +162,7 @@ def of_recurrence(texts: Iterable[Any]) -> dict[str, str]:
     labels = {name: weight_label(name) or "" for name in short}
     if "U_h" in {step for name, step in labels.items() if name not in found}:  # W_h is what it says
         found = {name: step for name, step in found.items() if step != "U_h"}
-    if {"u", "w"} <= names:  # h = tanh(U x + W h + b), o = V h + c
+    if {"u", "w"} <= names and _SAYS_RECURRENT.search(" ".join(plain)):  # tanh(U x + W h + b), V h + c
         found |= {"u": "W_h", "w": "U_h", "v": "W_U", "c": "b_U"}
     gates = {
         name: f"{name[0].replace('w', 'W').replace('u', 'U')}_{name[1]}"
@@ -656,8 +657,8 @@ _GRADIENT = re.compile(
     r"[{(]?(?P<of>[^\s=(){}](?:[^=]*[^=\s(){}])?)[)}]?(?:\s+L)?|(?P<before>[^=]+?)\s(?i:grad(?:ient)?s?)"
 )
 _RENEWED = re.compile(
-    r"(?i:(?:new|updated|trained|learned)\s+(?P<of>.+)|(?P<before>.+?)(?:\s*[_^({]\s*|\s+)"
-    r"(?:new|updated|trained|learned|after (?:(?:one|1|a|the) )?(?:step|update)(?: of learning)?)[)}]?"
+    r"(?i:(?:new|updated)\s+(?P<of>.+)|(?P<before>.+?)(?:\s*[_^({]\s*|\s+)"
+    r"(?:new|updated|after (?:(?:one|1|a|the) )?(?:step|update)(?: of learning)?)[)}]?"
     r"|(?P<less>[^\s=]+)\s*[-−–]\s*(?:η|lr|α|(?:learning )?rate|0?\.\d+)\s*[·*×⋅]?\s*\S.*)"
 )
 

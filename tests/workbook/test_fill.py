@@ -54,7 +54,7 @@ from attn_xl.spreadsheets.addresses import Place, address, at_row, quoted
 from attn_xl.spreadsheets.drawn import read_drawn
 from attn_xl.tables.frames import step_called, values_in
 from attn_xl.tables.labels import Table
-from attn_xl.tables.names import step_told
+from attn_xl.tables.names import of_recurrence, step_told, weight_label
 from attn_xl.tables.survey import Tables
 from attn_xl.workbook.filling.author import FilledBook, fill_file, frames_in
 from attn_xl.workbook.filling.fill import as_she_writes
@@ -349,6 +349,13 @@ def test_a_recurrent_network_of_characters(
     for step, found in shown_in(book, out).items():
         np.testing.assert_allclose(found, wanted.pop(step), rtol=1e-12)
     assert not wanted
+
+
+def test_words_are_no_weights_of_a_recurrent_network() -> None:
+    """Nor are trained weights those after a step of learning."""
+    assert [weight_label(text) for text in ("Why", "by", "wy")] == [None] * 3
+    assert of_recurrence(["u", "v", "w", "why", "by"]) == {}
+    assert [step_called(text, {}) for text in ("Learned W_Q", "W_Q: trained")] == [("W_Q", False)] * 2
 
 
 def test_what_no_label_tells_of_a_square_input_is_noted(tmp_path: Path) -> None:

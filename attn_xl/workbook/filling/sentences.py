@@ -205,7 +205,8 @@ def _rate(group: Group, pages: Mapping[str, Page]) -> float:
                 return float(found["value"])
             for row, column in cells if found else ():
                 for place in (Place(name, *at, 1, 1) for at in ((row, column + 1), (row + 1, column))):
-                    if is_number(value := page.sheet.values.get((place.row, place.column))):
+                    value = page.sheet.values.get((place.row, place.column))
+                    if is_number(value) and box(place) in page.blocks:
                         at = group.table.file, name, place.row, place.column
                         table = Table(RATE, np.array([[value]]), ("",), ("",), (False, False), *at)
                         group.weights[RATE] = Frame(RATE, place, False, f"the title {text!r}"), table
