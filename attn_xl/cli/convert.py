@@ -177,7 +177,9 @@ def _arranged(task: Conversion) -> Converted:
     options = {name: value for name, value in task.options.items() if name not in NOT_FILLED}
     filled = fill_file(task.template, options, tables=tables)
     if not filled.filling.count:
-        raise InputError(" ".join([f"{task.template}: nothing can be filled in.", *filled.attention]))
+        raise InputError(
+            " ".join([f"{task.template}: nothing can be filled in.", *filled.attention[:1]])
+        )
     with writing(task.path) as temporary:
         temporary.write_bytes(filled.content)
     remarks = (*tables.remarks, *filled.notes, *filled.attention)

@@ -2358,6 +2358,27 @@ def test_a_learning_rate_may_stand_in_a_text_or_is_the_usual_one(
     assert ("Sheet!M14:O16: the learning rate is taken to be 0.1." in book.report()) == (not text)
 
 
+def test_sentences_with_weights_in_common_do_not_learn(tmp_path: Path) -> None:
+    """Their gradients would be sums over all; each is computed with these weights."""
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    for n, x in enumerate((X, Y)):
+        sheet.block(2 + 9 * n, 2, "Input", PETS, DIMS, x)
+        sheet.block(2 + 9 * n, 10, "Output", PETS, ("1", "2", "3"))
+        sheet.block(2 + 9 * n, 20, "Target", PETS, ("1", "2", "3"), x / 2)
+    sheet.block(22, 2, "W_V", DIMS, ("1", "2", "3"), np.eye(3) + 0.1)
+    sheet.block(22, 10, "dW_V", DIMS, ("1", "2", "3"))
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    (said,) = book.attention
+    assert said == (
+        "Sheet!K24:M26: is blank, and 'dW_V' names dW_V, which is filled in for one sentence alone."
+    )
+    values = read_drawn(out).sheets[0].values
+    for n, x in enumerate((X, Y)):
+        wanted = naive_attention(x, x, x @ (np.eye(3) + 0.1))[1]
+        assert values[4 + 9 * n, 11] == pytest.approx(wanted[0, 0], rel=1e-12)
+
+
 def test_attention_of_another_width_leads_to_logits(tmp_path: Path) -> None:
     """Nothing is added to it."""
     rng = np.random.default_rng(4)

@@ -320,6 +320,8 @@ def _asked(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str])
                 continue  # the line below a text, or its fill
             there = "has another place" if means & shown else "does not fit there"
             why = there if means else "the model does not compute"
+            if _LEARNS.search(named[0]) and len(made.groups) > 1:
+                why = FOR_ONE
             if named[0] in OF_LOSSES:
                 why += next((one.without_loss for one in made.groups if one.without_loss), "")
             what = f"names {named[0]}, which {why}"
@@ -874,6 +876,7 @@ def _in_order(
         yield from (offer for offer in offers if [offer.group] == meant)
 
 
+FOR_ONE = "is filled in for one sentence alone"
 _LEARNS = re.compile(rf"^{LEARNED}|\bd(?=[A-Zbg])")
 
 
