@@ -666,7 +666,7 @@ _RENEWED = re.compile(
 def of_learning(text: str, called: Callable[[str], tuple[str, bool] | None]) -> str:
     """The matrix of a step of learning that a title names, or "": dW_Q for `∂L/∂W_Q` and `Gradient of
     W_Q`, Learned.W_Q for `New W_Q`; `called` names a step."""
-    plain = undecorated(text).partition("=")[0].strip(": ")
+    plain = undecorated(text).partition("=")[0].strip(": ")[:60]
     if found := _RENEWED.fullmatch(plain):
         weights = weight_label(found["of"] or found["before"] or found["less"])
         return f"{LEARNED}{weights}" if weights else ""
