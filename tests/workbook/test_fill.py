@@ -2356,6 +2356,8 @@ def test_a_learning_rate_may_stand_in_a_text_or_is_the_usual_one(
     gradient, new = shown_in(book, out).values()
     np.testing.assert_allclose(new, np.eye(3) - rate * gradient, rtol=1e-12)
     assert ("Sheet!M14:O16: the learning rate is taken to be 0.1." in book.report()) == (not text)
+    with pytest.raises(InputError, match="the right answers for Sheet!C4:E8, which other words cannot"):
+        fill_file(tmp_path / "own.xlsx", {}, tables=attn_xl.read_tables({"one": X[:2]}))
 
 
 def test_sentences_with_weights_in_common_do_not_learn(tmp_path: Path) -> None:

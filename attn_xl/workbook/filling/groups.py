@@ -61,7 +61,7 @@ from attn_xl.tables.roles import WordsIn
 from attn_xl.tables.survey import Tables
 from attn_xl.text import clean
 
-from .sentences import OF_LOSSES, RATE, find_sentences
+from .sentences import OF_LOSSES, RATE, find_sentences, is_of_learning
 from .titles import (
     DEVIATION,
     HEAD,
@@ -320,7 +320,7 @@ def _asked(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str])
                 continue  # the line below a text, or its fill
             there = "has another place" if means & shown else "does not fit there"
             why = there if means else "the model does not compute"
-            if _LEARNS.search(named[0]) and len(made.groups) > 1:
+            if is_of_learning(named[0]) and len(made.groups) > 1:
                 why = FOR_ONE
             if named[0] in OF_LOSSES:
                 why += next((one.without_loss for one in made.groups if one.without_loss), "")
@@ -883,7 +883,7 @@ _LEARNS = re.compile(rf"^{LEARNED}|\bd(?=[A-Zbg])")
 def _is_turned(group: Group, step: str) -> bool:
     """Whether a sheet shows the transpose of a step: where words are in columns. Gradients of weights,
     and new ones, stand as the weights do."""
-    weights = group.weights.get(_LEARNS.sub("", step)) if _LEARNS.search(step) else None
+    weights = group.weights.get(_LEARNS.sub("", step)) if is_of_learning(step) else None
     return weights[0].turned if weights else group.words_in == "columns"
 
 

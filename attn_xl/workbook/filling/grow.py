@@ -44,7 +44,7 @@ from attn_xl.workbook.xlsx.repeated import repeated
 from attn_xl.workbook.xlsx.splice import Filled, FilledCells, FilledRow, StoredValues
 
 from .groups import as_shown
-from .sentences import OF_LOSSES
+from .sentences import OF_LOSSES, is_of_learning
 from .titles import Assigned, Compute, plain_exponentials
 from .two_words import OF_TWO_WORDS
 from .words_apart import is_of_another_word
@@ -145,8 +145,9 @@ def grown(
                     f"{drawn.path}: {group.input.where} {has} {seen[0].where}, which other words "
                     "cannot replace. Type them into the sheet, then fill it."
                 )
-        for frame in (one for one in group.frames if one.step in {*OF_TWO_WORDS, *OF_LOSSES}):
-            what = "the right answers for" if frame.step in OF_LOSSES else "the words of"
+        compared = {one.step for one in group.frames if is_of_learning(one.step)} | OF_LOSSES
+        for frame in (one for one in group.frames if one.step in {*OF_TWO_WORDS, *compared}):
+            what = "the right answers for" if frame.step in compared else "the words of"
             raise InputError(
                 f"{drawn.path}: {frame.where} compares {what} {group.input.where}, which other "
                 "words cannot replace. Type them into the sheet, then fill it."

@@ -88,7 +88,7 @@ def find_sentences(
         found = tables_given(sheet, page, own, file)
         given |= found
         untitled += untitled_tables(sheet, page, own, found, file)
-    learns = any(map(_of_learning, titles))
+    learns = any(is_of_learning(title.step) for title in titles)
     compares = learns or any(title.step in OF_LOSSES for title in titles)
     if not compares:
         given = {title: one for title, one in given.items() if one[0].step != steps.TARGET.symbol}
@@ -191,9 +191,9 @@ _OF_RATE = re.compile(
 )
 
 
-def _of_learning(title: Title) -> bool:
-    """Whether a title names a gradient, or weights after a step of learning."""
-    return title.step.startswith(LEARNED) or bool(re.match(r"d[A-Zb]", title.step.rpartition(".")[2]))
+def is_of_learning(step: str) -> bool:
+    """Whether a step is a gradient, or weights after a step of learning."""
+    return step.startswith(LEARNED) or bool(re.match(r"d[A-Zbg]", step.rpartition(".")[2]))
 
 
 def _rate(group: Group, pages: Mapping[str, Page]) -> float:
