@@ -2393,6 +2393,8 @@ def test_attention_of_another_width_leads_to_logits(tmp_path: Path) -> None:
     wanted = [naive_attention(q[n : n + 1], k[: n + 1], v[: n + 1])[1][0] for n in range(3)]
     np.testing.assert_allclose(output, wanted, rtol=1e-12)
     np.testing.assert_allclose(logits, output @ w_u, rtol=1e-12)
+    with pytest.raises(InputError, match="Give W_O, 2 x 3, or leave the sum out"):
+        attn_xl.attend({"s": X[:3], **w, "W_U": w_u}, model="decoder-only", feed_forward=False)
 
 
 @pytest.mark.parametrize("only_last", [False, True])
