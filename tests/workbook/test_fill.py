@@ -1141,6 +1141,19 @@ def test_a_tag_or_a_name_says_what_the_model_has(how: str, tmp_path: Path) -> No
     assert {frame.step for _, frame, _ in book.filling.frames} == {*steps}
 
 
+def test_influence_is_the_size_of_each_block_of_the_jacobian(tmp_path: Path) -> None:
+    """Also if no option asks for it: by central differences."""
+    x, nudge = X[:3], 1e-6
+    (shown,) = filled_blocks(tmp_path, [(2, 2, "Input", x), (9, 2, "Influence", (3, 3))])
+    squares = np.zeros((3, 3))
+    for j, k in np.ndindex(x.shape):
+        step = np.zeros_like(x)
+        step[j, k] = nudge
+        up, down = (naive_attention(*[one] * 3)[1] for one in (x + step, x - step))
+        squares[:, j] += (((up - down) / (2 * nudge)) ** 2).sum(axis=1)
+    np.testing.assert_allclose(shown, np.sqrt(squares), rtol=1e-6)
+
+
 def test_numbers_with_positions_are_the_input_if_no_other_is_there(tmp_path: Path) -> None:
     made = without_scaled(PETS)
     made.active["B2"] = "Embeddings + positions"
@@ -3171,7 +3184,8 @@ def test_a_title_without_the_root_is_told_that_formulas_have_it(tmp_path: Path) 
 
 
 def test_totals_of_a_budget_and_points_of_a_class_stay_blank(tmp_path: Path) -> None:
-    """A frame whose labels are no words of the sentence is no copy of its output."""
+    """A frame whose labels are no words of the sentence is no copy of its output, and one with other
+    dimensions none of its input."""
     made = openpyxl.Workbook()
     sheet = AuthorSheet(made.active)
     sheet.block(2, 2, "Budget", ["Rent", "Food"], ["Jan", "Feb"], X[:2, :2])
@@ -3182,6 +3196,7 @@ def test_totals_of_a_budget_and_points_of_a_class_stay_blank(tmp_path: Path) -> 
     made, words = openpyxl.Workbook(), PETS[:3]
     AuthorSheet(made.active).block(2, 2, "Embeddings", words, DIMS, X[:3])
     AuthorSheet(made.active).block(10, 2, "Output", words, DIMS)
+    AuthorSheet(made.active).block(18, 2, "Vectors", words, "xyz")
     AuthorSheet(made.create_sheet("Class")).block(2, 2, "Output", ["Ann", "Bob", "Cid"], DIMS)
     book, _ = filled(saved(made, tmp_path / "own.xlsx"))
     assert book.filling.count == 9

@@ -466,7 +466,7 @@ def _compute(
 
 def _steps() -> Iterator[Step]:
     """The steps whose titles are read as they are spelled here."""
-    every = (*steps.OF_MODELS.values(), *steps.OF_LOSSES.values())
+    every = (*steps.OF_MODELS.values(), *steps.OF_LOSSES.values(), steps.INFLUENCE)
     return (step for step in every if len(step.symbol) > 1)
 
 

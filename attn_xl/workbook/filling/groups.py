@@ -707,7 +707,7 @@ def _assign(
                 continue
             if has and (not again or one.score < ENOUGH_FOR_A_COPY):
                 continue
-            if has and _is_of_other_words(pages[offer.title.sheet], one, group.table.rows):
+            if has and _is_of_others(pages[offer.title.sheet], one, group, step):
                 continue
             if step == steps.INPUT.symbol and one.signs == ("labels",):  # what a row of words heads
                 continue
@@ -819,13 +819,17 @@ _OF_ROWS = re.compile(r"row|column|exp|total|denominator|normali", re.IGNORECASE
 """A sum of exponentials, no other."""
 
 
-def _is_of_other_words(page: Page, one: Candidate, words: Sequence[str]) -> bool:
-    """Whether labels stand where a place has the words of a sentence, and are others; `q1`, `q2` number
-    these."""
+def _is_of_others(page: Page, one: Candidate, group: Group, step: str) -> bool:
+    """Whether labels stand where a place has the words of a sentence or, of its input, the dimensions,
+    and are others; `q1`, `q2` number these."""
     sides = [labels for labels, _ in labels_of(page, one.place)]
-    side = sides[one.turned]
-    counted = all(re.fullmatch(r"[A-Za-z]+_?\d+", label) for label in side)
-    return not counted and {*map(str.casefold, side)}.isdisjoint(map(str.casefold, words))
+    own = [(sides[one.turned], group.table.rows)]
+    own += [(sides[not one.turned], group.table.columns)] * (step == steps.INPUT.symbol)
+    return any(
+        not all(re.fullmatch(r"[A-Za-z]+_?\d+", label) for label in labels)
+        and {*map(str.casefold, labels)}.isdisjoint(map(str.casefold, known))
+        for labels, known in own[: 1 + group.table.labelled[1]]
+    )
 
 
 def _offers(

@@ -55,6 +55,7 @@ IMPLIES: dict[str, dict[str, Any]] = {
     f"{steps.NORM.symbol}.{steps.CENTRED.symbol}": {"worked": True},
     steps.ROTATED_QUERIES.symbol: {"positions": "rotary"},
     steps.ROTATED_KEYS.symbol: {"positions": "rotary"},
+    steps.INFLUENCE.symbol: {"influence": True},
     **{
         one.symbol: {"model": "similarity"}
         for one in (steps.COSINE, steps.COSINES, steps.MAGNITUDE, steps.ANGLE)
