@@ -156,6 +156,16 @@ VARIANTS: dict[str, Sheets] = {
         "W_V": weights("cross V", 4, 3),
         "Settings": settings(memory="english"),
     },
+    # Additive scores, which v_a tells, as in Bahdanau et al. (2015): the states of a decoder look at an
+    # encoder's.
+    "additive": {
+        "french": words("le chat dort", "être bouger lieu", 3),
+        "english": words("the cat is sleeping", FOUR, 3),
+        "W_Q": weights("additive Q", 3, 2),
+        "W_K": weights("additive K", 4, 2),
+        "v_a": [["", "q1", "q2"], ["v_a", 2, 1]],
+        "Settings": settings(memory="english"),
+    },
     # A graph in place of the softmax: each word takes the sum of the words that it depends on.
     "given-weights": {
         "sentence": words("dogs chase small cats", FOUR, 8),

@@ -28,7 +28,7 @@ from .operations.positions import Angle as Angle
 from .operations.positions import Distance as Distance
 from .operations.positions import QuarterTurn as QuarterTurn
 from .operations.positions import Sinusoid as Sinusoid
-from .operations.products import Dot
+from .operations.products import Additive, Dot
 from .operations.reductions import (
     Best,
     BlockNorms,
@@ -115,6 +115,11 @@ def when(chosen: Matrix, if_on: Matrix | float, if_off: Matrix | float) -> Matri
 def width(x: Matrix) -> Matrix:
     """The number of columns of `x`, as a scalar."""
     return made(Width(), (x,), ("",), ("",), scalar=True)
+
+
+def additive(q: Matrix, k: Matrix, v: Matrix) -> Matrix:
+    """v · tanh(q + k) of each row of two matrices, (n, d), (m, d) and (1, d) to (n, m)."""
+    return Additive()(q, k.T, v)
 
 
 def gather(picks: Sequence[tuple[Matrix, int]], rows: Sequence[str]) -> Matrix:

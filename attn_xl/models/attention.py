@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from attn_xl.errors import InputError, wrong_type
 from attn_xl.graph.functions import (
     Sinusoid,
+    additive,
     columns,
     concat,
     copy,
@@ -104,6 +105,7 @@ class Attending:
 
     Attributes:
         scale: whether to divide the scores by √d_k; a switch cell if a reader can change it.
+        additive: the row v (1, d_k) of additive scores, v · tanh(q + k), in place of dot products.
         temperature: a scalar that also divides the scores.
         normalize: "softmax", or "sum": divide each row by its plain sum.
         maximum: whether the softmax subtracts the row's maximum.
@@ -118,6 +120,7 @@ class Attending:
     """
 
     scale: bool | Matrix = True
+    additive: Matrix | None = None
     temperature: Matrix | None = None
     normalize: Literal["softmax", "sum"] = "softmax"
     maximum: bool = True
@@ -140,6 +143,19 @@ class Attending:
         """The keys and values to attend to: those of earlier words, if a cache has them, and these."""
         pairs = self.cache.extended(k, v) if self.cache else [(k, v)]
         return [k for k, _ in pairs], [v for _, v in pairs]
+
+    def scores(self, q: Matrix, keys: Sequence[Matrix], part: Part) -> Matrix:
+        """Q Kᵀ, (n, m), with the keys in one or several matrices; or additive scores.
+
+        Source: Bahdanau, Cho, Bengio, "Neural Machine Translation by Jointly Learning to Align and
+        Translate" (2015), A.1.2.
+        """
+        if self.additive is not None:
+            return additive(q, keys[0], self.additive).as_step(steps.SCORES_ADDITIVE, part)
+        if len(keys) == 1:
+            return (q @ keys[0].T).as_step(steps.SCORES, part)
+        scores = concat(*(q @ k.T for k in keys)).described(f"{q.name} × kept Kᵀ")
+        return scores.as_step(steps.SCORES, part)
 
     def between(self, rows: Sequence[str], columns: Sequence[str], part: Part) -> Attending:
         """A copy with the masks for these words, which all heads share."""
@@ -237,7 +253,7 @@ def scaled_dot_product_attention(
     check_matrices(q=q, k=k, v=v)
     how = attending or Attending()
     keys, values = how.context(k, v)
-    scores = _scores(q, keys).as_step(steps.SCORES, part)  # (n, m)
+    scores = how.scores(q, keys, part)  # (n, m)
     how = how.between(q.rows, scores.columns, part)
     scaled = how.scaled(scores, k, part)  # (n, m)
     biased = how.biased(scaled, part)
@@ -246,13 +262,6 @@ def scaled_dot_product_attention(
     weights = how.dropped(weights, part)
     output = steps.OUTPUT if len(values) == 1 else steps.OUTPUT_KEPT
     return how.switched(_mixed(weights, values), output, part)  # (n, d_v)
-
-
-def _scores(q: Matrix, keys: Sequence[Matrix]) -> Matrix:
-    """Q Kᵀ, (n, m), with the keys in one or several matrices."""
-    if len(keys) == 1:
-        return q @ keys[0].T
-    return concat(*(q @ k.T for k in keys)).described(f"{q.name} × kept Kᵀ")
 
 
 def _mixed(weights: Matrix, values: Sequence[Matrix]) -> Matrix:

@@ -10,7 +10,7 @@ from typing import Literal, overload
 from attn_xl.errors import CallError, nearest, wrong_type
 from attn_xl.graph.graph import Graph, referred_to
 from attn_xl.graph.matrix import Matrix, operation_of
-from attn_xl.graph.operations.products import Product, Transpose
+from attn_xl.graph.operations.products import Additive, Product, Transpose
 from attn_xl.graph.operations.reductions import Width
 from attn_xl.labelled import first_and_last
 from attn_xl.settings import Settings
@@ -265,7 +265,8 @@ class _FormulaComposer:
         """The words of a matrix's own operation, with those of its first operand substituted (`follow`)
         unless that is matched with another."""
         operation = operation_of(node)
-        if isinstance(operation, Product) and isinstance(node.parents[1].operation, Transpose):
+        matched = isinstance(operation, (Product, Additive))
+        if matched and isinstance(node.parents[1].operation, Transpose):
             follow = False
         parents = enumerate(node.parents)
         return operation.words(*(self.operand(p, follow=follow and i == 0) for i, p in parents))

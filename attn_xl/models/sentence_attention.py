@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from attn_xl.errors import CallError, InputError
 from attn_xl.graph.functions import concat
@@ -73,6 +74,9 @@ def attention(run: Run, name: str, x: Matrix) -> Matrix:
         )
         for step, source in sources.items()
     ]
+    v_a = run.weights.row(steps.V_A, WHOLE, x.columns if w_q is None else w_q.columns)
+    if v_a is not None:
+        how = replace(how, additive=v_a, scale=False)
     return self_attention(x, w_q, w_k, w_v, biases=biases, memory=memory, attending=how)
 
 

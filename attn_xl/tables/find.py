@@ -20,7 +20,15 @@ from attn_xl.spreadsheets.metadata import Area, CellSet
 from attn_xl.text import clean, listed, shortened
 
 from .labels import LabelsOnlyError, described, numbers_in, read_region
-from .names import is_matrix_name, of_head, of_recurrence, step_named, weight_label, weight_name
+from .names import (
+    is_matrix_name,
+    of_compared,
+    of_head,
+    of_recurrence,
+    step_named,
+    weight_label,
+    weight_name,
+)
 from .pytorch import is_title_of_parameter, may_be_cut, parameter_of, whole_name
 from .regions import Grid, Region, find_regions
 from .roles import NOT_READ, RESULT, Found, Reading, are_computed, inputs_like, pick
@@ -530,7 +538,8 @@ def _named(f: Found, book: Book, original: str, plain: str) -> Found:
             why = f"its defined name is {name!r}"
             return replace(f, use="weights", name=weight_label(name) or "", why=why)
     if f.names and "called" not in book.kept:
-        own = of_recurrence(v for g in book.grids.values() for row in g for v in row)
+        texts = [v for g in book.grids.values() for row in g for v in row]
+        own = of_compared(texts) or of_recurrence(texts)
         book.kept["called"] = {name: step for name, step in own.items() if weight_name(step)}
     for text, at in f.names:
         name = of_head(book.kept["called"].get(text.casefold()) or weight_label(text) or "", plain)

@@ -20,7 +20,7 @@ _WEIGHT_SHEET = re.compile(
     r"\s*((?:enc|dec|layer)\d*\.)?((?:self|cross|forward|backward|pooler|transform)\.)?"
     r"(?:([wb])(?:[ _-]?([qkvo12])|[ _-](u|c|g|p|r|dkv|uk|uv|kr|qr|dq))"
     r"|(gamma|beta)(_(?:q|k|kv|dq))?|(vocabulary|mask|segment)"
-    r"|(w_[ifgcrznh]|u_[ifgcorznh]|b_u?[ifgcorznh]|b_uo|w_(?:before|here|after|conv)|b_conv|[hc]_0))"
+    r"|(w_[ifgcrznh]|u_[ifgcorznh]|b_u?[ifgcorznh]|b_uo|w_(?:before|here|after|conv)|b_conv|[hc]_0|v_a))"
     r"((?:_\d+)?)\s*",
     re.IGNORECASE,
 )
@@ -180,6 +180,60 @@ def of_recurrence(texts: Iterable[Any]) -> dict[str, str]:
     if softmax := {text.partition("=")[0].strip() for text in plain if "= softmax" in text}:
         found |= dict.fromkeys(softmax & found.keys(), "Probabilities")
     return found
+
+
+_OF_TANH = re.compile(
+    r"(?:(\w+)(?:\s*\^t)?\s*)?tanh\s*[(\[]\s*(\w+)(?:\s+(\w+))?\s*\+\s*(\w+)(?:\s+(\w+))?\s*[)\]]"
+    r"(?:\s*(\w+))?"
+)
+"""Additive scores, v tanh(W s + U h): v, W, s, U, h, or v behind it."""
+_OF_GENERAL = re.compile(r"=\s*(\w+)(?:\s*\^t)?\s+(w(?!_?[qkvo]\b)\w*)\s+(\w+)(?:\s*\^t)?")
+"""The scores of s^T W h."""
+_OF_KEYS = "h", "k", "e"
+
+
+def _unsigned(text: str) -> str:
+    """An equation in lower case without signs of products."""
+    return re.sub(r"[{}]|-1", "", re.sub(r"\s*[·*×⋅]\s*", " ", _marked(text).casefold()))
+
+
+def _between(text: str) -> re.Match[str] | None:
+    return _OF_GENERAL.search(_unsigned(text)) if step_told(text) == "Scores" else None
+
+
+def names_weights_between(text: str) -> bool:
+    """Whether the title of scores has weights between queries and keys, and no root: s^T W h."""
+    return bool(_between(text)) and not re.search("√|sqrt", text, re.IGNORECASE)
+
+
+def of_compared(texts: Iterable[Any]) -> dict[str, str]:
+    """What the weights are called, in lower case, with which a sheet compares queries and keys: those
+    of additive scores, v tanh(W s + U h), and of s^T W h; {} if it takes dot products.
+
+    Source: Bahdanau et al. (2015), A.1.2; Luong et al., "Effective Approaches to Attention-based Neural
+    Machine Translation" (2015), 3.1.
+    """
+    titles = [text for text in texts if isinstance(text, str) and len(text) < 100]
+    forms = [{"wa": "W_Q", "ua": "W_K", "va": "v_a"}]
+    for text in (text for text in titles if "=" in text or "tanh" in text):
+        added = _OF_TANH.search(_unsigned(text))
+        if added and (added[1] or added[6]):
+            v, w, s, u, h, behind = added.groups()
+            keys_first = (s or w)[0] in _OF_KEYS and (h or u)[0] not in _OF_KEYS
+            own = {w: "W_K", u: "W_Q"} if keys_first else {w: "W_Q", u: "W_K"}
+            own = own if s or len(w) > 1 else {}  # Q and K are themselves
+            forms.insert(0, {**own, v or behind: "v_a"})
+        elif between := _between(text):
+            forms.insert(0, {between[2]: "W_K" if between[1][0] in _OF_KEYS else "W_Q"})
+    short = (undecorated(text) for text in titles if len(text) < 12)
+    names = {text.partition("=")[0].strip(" :").casefold() for text in short}
+    for form in forms:
+        spelled = {name.replace("_", ""): step for name, step in form.items()}
+        keys = {name: unicodedata.normalize("NFKC", name).replace("_", "") for name in names}
+        known = {name: spelled[key] for name, key in keys.items() if key in spelled}
+        if {*known.values()} == {*spelled.values()}:
+            return known
+    return {}
 
 
 def _weight_label(text: str) -> str | None:
@@ -349,7 +403,7 @@ _FORMULAS = (
     (r"sumof(?:the|all)*exp\w*", "Softmax.Sum"),
     (r"[÷/](?:by)?(?:the)?(?:(?:row|column)?sums?|[σ∑])", "Softmax"),
     (r"[σ∑]e\^\w", "Softmax.Sum"),
-    (r"(?:[σ∑]|sum)[ij]?\(?(?:a|α|w)[ij]{0,2}\*?[xv][ij]?\)?", "Output"),
+    (r"(?:[σ∑]|sum)[ij]?\(?(?:a|α|w)[ij]{0,2}\*?[xvh][ij]?\)?", "Output"),
 )
 _WIDTH = re.compile(
     r"((?:scal(?:e|ing)factor)?(?:√|sqrt|rootof)\(?dk?\)?|scal(?:e|ing)factor)[=:]?|d[=:]"
@@ -421,7 +475,7 @@ _FURTHER = re.compile(
     re.IGNORECASE,
 )
 _SYMBOL = re.compile(  # `Context A` heads a sentence
-    r"(?<=\w\w)(?<!ontext)\s+(?:[A-Zαω]['′]?|[αω]_?ij|[cfghinorz][\u0300-\u036f]?(?:_?t)?)$|(?<=\w\w)\s+(?:outputs?|vectors?)$"
+    r"(?<=\w\w)\s+(?:(?<!ontext\s)[A-Zαω]['′]?|[αω]_?ij|[cfghinorz][\u0300-\u036f]?(?:_?t)?)$|(?<=\w\w)\s+(?:outputs?|vectors?)$"
 )
 _MULTIPLIED = re.compile(
     r"^(?:matmul|matrix\s+(?:product|multiplication)|dot\s+products?|multiply)[:\s]\s*(?=\S)", re.I

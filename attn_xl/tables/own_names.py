@@ -13,7 +13,7 @@ from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet
 from attn_xl.text import clean
 
 from .frames import Page, Title, distance, is_label, step_called, titles_of
-from .names import SPELLINGS, of_recurrence, of_table, weight_label
+from .names import SPELLINGS, of_compared, of_recurrence, of_table, weight_label
 from .regions import Grid
 
 WORDS, DIMENSIONS, FORMULA = "words", "dimensions", "formula"
@@ -89,7 +89,7 @@ def called_in(drawn: DrawnBook, known: Mapping[str, str] | None = None) -> dict[
         InputError: if its right column names no step.
     """
     texts = [text for sheet in drawn.sheets for text in sheet.values.values()]
-    found = of_recurrence(texts)
+    found = of_compared(texts) or of_recurrence(texts)
     letters = {text for text in texts if isinstance(text, str) and len(text) == 1}
     if {*"QKVS"} <= letters:
         found |= {"p": "Softmax", "o": "Output"}  # S = QKᵀ, P = softmax(S), O = PV

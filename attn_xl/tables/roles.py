@@ -376,7 +376,7 @@ def to_turn(name: str, table: Table, dimensions: Sequence[str], words_in: WordsI
     """
     rows, columns = table.shape
     base = name.rpartition(".")[2]
-    if base == "Mask" and 1 in (rows, columns):
+    if base in ("Mask", "v_a") and 1 in (rows, columns):
         return columns == 1 and rows > 1
     if base == "Vocabulary":
         return rows == len(dimensions) and (words_in == "columns" or rows != columns)

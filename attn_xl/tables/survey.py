@@ -543,15 +543,14 @@ def _assembled(survey: Survey, settings: dict[str, Any], words_in: WordsIn | Non
     looked_at = sentences.get(str(settings.get("memory")))
     dims = next((own.columns for _, own in conventions if own is not looked_at), ())
     columns = all(where == "columns" for where, _ in conventions)
+    in_columns: WordsIn = "columns" if columns else "rows"
     turned: dict[str, Table] = {}
     for sheet, i, f in _used(survey, "weights"):
         table = replace(_readable(f), name=f.name)
         own = looked_at.columns if looked_at and f.name.endswith(("W_K", "W_V")) else dims
         turn = f.turned or (
-            columns
-            and not f.parameter
-            and not f.certain
-            and (f.why == GIVEN or to_turn(f.name, table, own, "columns"))
+            not (f.parameter or f.certain)
+            and ((columns and f.why == GIVEN) or to_turn(f.name, table, own, in_columns))
         )
         turned[f.name] = table.turn() if turn else table
         sheet.found[i] = replace(f, turned=turn)
@@ -774,6 +773,7 @@ def _remarks(survey: Survey) -> Iterator[str]:
     """Yield notes for the reader: tables skipped beside a sentence, transposed tables, and so on."""
     if survey.book is not None:
         yield from survey.book.remarks
+    across = any(f.turned for _, _, f in _used(survey, "sentence"))
     for sheet in survey.sheets:
         if sheet.passed.startswith("hidden"):
             yield f"The sheet {sheet.name!r} is hidden and was skipped."
@@ -787,7 +787,7 @@ def _remarks(survey: Survey) -> Iterator[str]:
                 f"On the sheet {sheet.name!r}, {_uses(used)}; {len(over)} other {what} skipped "
                 "(attn-xl inspect says why)."
             )
-        for_columns = [f for f in used if f.turned and not f.parameter]
+        for_columns = [f for f in used if across and f.turned and not f.parameter]
         turned = [f.name for f in for_columns if f.use == "weights"]
         if for_columns:
             yield (

@@ -32,7 +32,7 @@ from attn_xl.graph.operations.elementwise import (
     tanh,
 )
 from attn_xl.graph.operations.positions import Angle, Count, Distance, Mask, QuarterTurn, Sinusoid, When
-from attn_xl.graph.operations.products import Dot, Product, Transpose
+from attn_xl.graph.operations.products import Additive, Dot, Product, Transpose
 from attn_xl.graph.operations.reductions import (
     Best,
     BlockNorms,
@@ -64,6 +64,7 @@ NAMED: dict[str, Operation] = {
     "Transpose": Transpose(),
     "Product": Product(),
     "Dot": Dot(),
+    "Additive": Additive(),
     "Add": ADD,
     "Subtract": SUBTRACT,
     "Multiply": MULTIPLY,

@@ -89,6 +89,7 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "Transpose": (lambda: X.T, True),
     "Product": (lambda: X @ SQUARE, True),
     "Dot": (lambda: f.row_dot(X, Y), False),
+    "Additive": (lambda: f.additive(X, Y, START), False),
     "Add": (lambda: X + Y, True),
     "Subtract": (lambda: X - Y, True),
     "Multiply": (lambda: X * Y, True),
@@ -387,6 +388,9 @@ Expression.steps = {
     "elementwise": Expression.elementwise,
     "divided": Expression.divided,
     "product": Expression.product,
+    "additive": lambda self, x, n, m, depth: f.additive(
+        x, self.sized(3, m, depth), self.sized(1, m, 0)
+    ),
     "transposed": lambda self, x, n, m, depth: x.T,
     "columns": Expression.columns,
     "gathered": Expression.gathered,

@@ -12,6 +12,7 @@ from conftest import SAMPLES, make_input, naive_attention, table
 import attn_xl
 from attn_xl import Graph, Settings, attend, given, read_tables, self_attention
 from attn_xl.models.attention import Attending
+from attn_xl.models.computation import formula_of
 
 RNG = np.random.default_rng(7)
 
@@ -43,6 +44,20 @@ def test_against_loops(n: int, d: int, d_k: int, d_v: int, scale: bool) -> None:
     assert np.allclose(Graph(output)["Softmax"].values, weights, rtol=0, atol=1e-13)
     assert np.allclose(output.values, expected, rtol=0, atol=1e-12)
     assert ("Scaled" in Graph(output)) is scale
+
+
+def test_additive_scores(make: Callable[..., Path]) -> None:
+    """Of a row v_a, or a column; as drawn on the first sheet."""
+    x, w_q, w_k, v = normal(4, 3), normal(3, 2), normal(3, 2), normal(1, 2)
+    tables = {"words": table(x), "W_Q": table(w_q), "W_K": table(w_k)}
+    for v_a in (table(v), table(v.T)):
+        graph = attend(read_tables(make({**tables, "v_a": v_a})))["words"]
+        for (i, j), score in np.ndenumerate(graph["Scores"].values):
+            assert abs(score - np.tanh(x[i] @ w_q + x[j] @ w_k) @ v[0]) < 1e-13
+        weights = np.exp(graph["Scores"].values)
+        weights /= weights.sum(axis=1, keepdims=True)
+        assert np.allclose(graph["Output"].values, weights @ x, rtol=0, atol=1e-13)
+        assert formula_of([graph]) == "Attention(Q, K, V) = softmax(v_a · tanh(Q + K)) × V"
 
 
 def test_against_pytorch() -> None:

@@ -422,15 +422,52 @@ def test_a_target_and_its_source_have_the_same_dimensions(tmp_path: Path) -> Non
         np.testing.assert_allclose(output, naive_attention(X, Y[:3], Y[:3])[1], rtol=1e-12)
 
 
-@pytest.mark.parametrize("scores", ["Scores e = vᵀ tanh(W s + U h)", "Scores = s^T W_a h"])
-def test_scores_that_are_no_dot_products_are_refused(scores: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("scores", "names"),
+    [
+        ("Scores e = vᵀ tanh(W s + U h)", ("W", "U", "v")),
+        ("Alignment scores = v_a^T tanh(U_a h_j + W_a s_{i-1})", ("Wa", "Uₐ", "v_a")),
+        ("Scores = tanh(W_q · q + W_k · k) · w_v", ("W_q", "W_k", "w_v")),
+        ("Energies (additive)", ("W_a", "U_a", "v_a")),
+        ("Scores = s^T W_a h", ("W_a",)),
+        ("Scores = hᵀ W s", ("W",)),
+    ],
+)
+@pytest.mark.parametrize("across", [False, True])
+def test_scores_of_encoder_and_decoder_states(
+    scores: str, names: Sequence[str], across: bool, tmp_path: Path
+) -> None:
+    """Additive ones, and those with weights between, as in Bahdanau et al. and in Luong et al., are not
+    divided by a root."""
+    made, rng = openpyxl.Workbook(), np.random.default_rng(4)
+    sheet, h, s = AuthorSheet(made.active, across=across), X, Y[:2]
+    sheet.block(2, 2, "Encoder states", PETS, DIMS, h)
+    sheet.block(2, 12, "Decoder states", DESK[:2], DIMS, s)
+    shapes = ("abc", "123"), ("abc", "123"), ("123", "v")
+    w, u, v = (rng.integers(-9, 10, (len(rows), len(columns))) / 10 for rows, columns in shapes)
+    for n, (name, own, labels) in enumerate(zip(names, (w, u, v), shapes)):
+        sheet.block(2, 22 + 8 * n, name, *labels, own)
+    for n, title in enumerate((scores, "Attention weights α", "Context c = Σ α h")):
+        sheet.block(14, 2 + 10 * n, title, DESK[:2], DIMS if n == 2 else PETS)
+    wanted = np.array([[np.tanh(a @ w + b @ u) @ v[:, 0] for b in h] for a in s])
+    if len(names) == 1:
+        wanted = s @ w @ h.T if "s^T" in scores else (h @ w @ s.T).T
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    weights = np.exp(wanted) / np.exp(wanted).sum(1, keepdims=True)
+    shown = shown_in(book, out)
+    assert (book.attention, len(shown)) == ([], 3)
+    for step, numbers_of in {"Scores": wanted, "Softmax": weights, "Output": weights @ h}.items():
+        np.testing.assert_allclose(shown[step], numbers_of, rtol=1e-12)
+
+
+@pytest.mark.parametrize("scores", ["Scores = v tanh(W [s; h])", "Scores = s^T W_a h"])
+def test_scores_whose_weights_are_not_there_are_refused(scores: str, tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     sheet = AuthorSheet(made.active)
     sheet.block(2, 2, "Encoder states", PETS, DIMS, X)
     sheet.block(2, 9, "Decoder states", DESK[:2], DIMS, Y[:2])
-    for n, title in enumerate((scores, "Attention weights")):
-        sheet.block(12, 2 + 9 * n, title, DESK[:2], PETS)
-    with pytest.raises(InputError, match="dot products of queries and keys alone"):
+    sheet.block(12, 2, scores, DESK[:2], PETS)
+    with pytest.raises(InputError, match="there are no weights as named there"):
         fill_file(saved(made, tmp_path / "own.xlsx"), {})
 
 

@@ -6,6 +6,8 @@ Sums run from left to right, as in spreadsheet programs, so that the numbers agr
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import add
 
 import numpy as np
 
@@ -14,7 +16,9 @@ from attn_xl.graph.matrix import ARITHMETIC, Cells, Matrix, Numbers, Operation
 from attn_xl.graph.step import Recipe
 from attn_xl.graph.terms import Operand, Reads, Said, Term
 
-from .elementwise import PRODUCTS, SUMS, in_parentheses
+from .elementwise import PRODUCTS, SUMS, in_parentheses, tanh
+from .reductions import Sum
+from .selection import Gather
 
 
 def _recipe(left: bool, right: bool) -> Recipe:
@@ -122,6 +126,62 @@ class Dot(Operation):
 
     def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
         return d * operands[1 - number]
+
+
+class Additive(Operation):
+    """Each row q of one matrix, (n, d), and each column k of another, (d, m), compared by a row v,
+    (1, d): the sum of v · tanh(q + k), (n, m):
+    `=SUMPRODUCT(v_a!$B$5:$D$5,TANH(Q!$B5:$D5+K!$B$6:$D$6))`.
+
+    Source: Bahdanau, Cho, Bengio, "Neural Machine Translation by Jointly Learning to Align and
+    Translate" (2015), A.1.2.
+    """
+
+    noun = "Comparisons"
+    reads = (Reads.row, Reads.column, Reads.rows)
+
+    def labels(self, *operands: Matrix) -> tuple[Sequence[str], Sequence[str]]:
+        return operands[0].rows, operands[1].columns
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        q, k, v = operands
+        total = np.zeros((len(q), k.shape[1]))
+        for factor, own, other in zip(v[0], q.T, k):
+            total += factor * np.tanh(np.add.outer(own, other))
+        return total
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        q, k, v = operands
+        key, factor = k.column(column), v.row(0)
+        if k.is_transposed == q.is_transposed:
+            key = f"TRANSPOSE({key})"
+        sums = f"TANH({q.row()}+{key})"
+        if v.is_transposed == q.is_transposed:
+            return f"SUMPRODUCT({factor},{sums})"
+        return f"SUMPRODUCT(MMULT({f'{factor},{sums}' if q.is_transposed else f'{sums},{factor}'}))"
+
+    def words(self, *operands: str) -> str:
+        q, k, v = (in_parentheses(words, SUMS) for words in operands)
+        return f"{v} · tanh({q} + {k.removesuffix('ᵀ')})"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        q, k, v = terms
+        return own.total(
+            q.shape[1],
+            lambda j: f"{v.at(0, j).within(2)}·tanh({q.at(row, j).text} + {k.at(j, column).within(1)})",
+        )
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        q, k, v = operands
+        parts = []
+        for row, word in enumerate(q.rows):
+            own_d, own_q = (Gather(((0, row),))(one, rows=[word]) for one in (d, q))
+            sums = tanh(k.T + own_q)  # (m, d)
+            parts.append(own_d @ sums if number == 2 else (own_d.T @ v) * (1 - sums * sums))
+        if number:
+            return reduce(add, parts) if number == 2 else reduce(add, parts).T
+        rows = [Sum(columns=True)(part) for part in parts]
+        return Gather(tuple((row, 0) for row in range(len(rows))))(*rows, rows=q.rows)
 
 
 class Transpose(Operation):

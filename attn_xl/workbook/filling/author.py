@@ -27,7 +27,7 @@ from attn_xl.spreadsheets.formulas import formula_in
 from attn_xl.spreadsheets.numerals import NOT_STORED
 from attn_xl.tables.frames import Frame, step_called, titles_of
 from attn_xl.tables.labels import Table, looked_up
-from attn_xl.tables.names import LEARNED, SPELLINGS, step_named, step_told
+from attn_xl.tables.names import LEARNED, SPELLINGS, of_compared, step_named, step_told
 from attn_xl.tables.own_names import called_in, says_where
 from attn_xl.tables.roles import BY_DEFAULT, WordsIn
 from attn_xl.tables.survey import Tables, heads_of, names_model, read_settings
@@ -273,12 +273,13 @@ _OTHER_SCORES = re.compile(r"=.*(?:\btanh\b|\bW_?a\b)", re.IGNORECASE)
 
 
 def _refuse_other_scores(drawn: DrawnBook) -> None:
-    for sheet in drawn.sheets:
+    texts = [text for sheet in drawn.sheets for text in sheet.values.values()]
+    for sheet in drawn.sheets if not of_compared(texts) else ():
         for cell, text in sheet.values.items():
             if isinstance(text, str) and _OTHER_SCORES.search(text) and step_told(text) == _SCORES:
                 raise InputError(
                     f"{drawn.path}: {quoted(sheet.name)}!{address(*cell)} is {clean(text)!r}, but "
-                    "attn-xl computes scores as dot products of queries and keys alone."
+                    "there are no weights as named there: put them on the sheet, each with its name."
                 )
 
 

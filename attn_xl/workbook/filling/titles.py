@@ -38,6 +38,7 @@ from attn_xl.tables.headings import OF_HEADS, headings_of, path_at
 from attn_xl.tables.labels import Table
 from attn_xl.tables.names import (
     ACROSS,
+    names_weights_between,
     of_table,
     sentence_of,
     weight_label,
@@ -741,10 +742,11 @@ def left_out(titles: Iterable[Title], graphs: Sequence[Graph]) -> dict[str, Any]
     return {"norm": "none"} | ({} if steps.SKIP.symbol in named else {"skip": False})
 
 
-def functions_named(titles: Iterable[Title], graphs: Sequence[Graph]) -> dict[str, Any]:
+def functions_named(titles: Sequence[Title], graphs: Sequence[Graph]) -> dict[str, Any]:
     """The settings for the functions that titles name and the model has: `GELU`, `RMSNorm`, `Softmax
     (no scaling)`."""
     named = "\n".join(title.text.casefold() for title in titles)
+    plain = _UNSCALED.search(named) or any(names_weights_between(title.text) for title in titles)
     gated = any(in_layers(graph, steps.GATED.symbol) for graph in graphs)
     activations = {
         GATED.get(one, one) if gated else one
@@ -753,7 +755,7 @@ def functions_named(titles: Iterable[Title], graphs: Sequence[Graph]) -> dict[st
     }
     told: dict[Step, dict[str, Any]] = {
         steps.NORM: {"norm_type": "rms"} if re.search(r"\brms[\s-]?norm", named) else {},
-        steps.SCALED: {"scale": False} if _UNSCALED.search(named) else {},
+        steps.SCALED: {"scale": False} if plain else {},
         steps.SOFTMAX: _temperature(titles),
         steps.POOLED: {"pooling": "first"} if _FIRST_WORD.search(named) else {},
         steps.ACTIVATED: {"activation": activations.pop()} if len(activations) == 1 else {},
