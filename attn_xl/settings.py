@@ -235,6 +235,20 @@ class Nonlinearity(str, Enum):
     relu = "relu"
 
 
+class ResetGate(str, Enum):
+    """Where the reset gate of a GRU multiplies: the state above, or its product with U_n."""
+
+    before = "before"
+    after = "after"
+
+
+class UpdateGate(str, Enum):
+    """What the update gate of a GRU is the share of: the state above, or the new one."""
+
+    old = "old"
+    new = "new"
+
+
 class Switch(str, Enum):
     """Switches that a workbook contains only on request."""
 
@@ -587,6 +601,16 @@ class Settings:
     )
     nonlinearity: Nonlinearity = _choice(
         Nonlinearity.tanh, "The function that gives the hidden state.", models=(Model.rnn,)
+    )
+    reset: ResetGate = _choice(
+        ResetGate.after,
+        "The reset gate multiplies the state before U_n, as in the paper, or after it, as in PyTorch.",
+        models=(Model.gru,),
+    )
+    update: UpdateGate = _choice(
+        UpdateGate.old,
+        "The update gate is the share of the old state, as in PyTorch, or of the new one.",
+        models=(Model.gru,),
     )
     hidden: int | None = _choice(
         None,

@@ -132,19 +132,32 @@ def lstm(gates: Gates, reverse: bool) -> Matrix:
     return recurrence(gates.x.rows, states, body, reverse=reverse)[0]
 
 
-def gru(gates: Gates, reverse: bool) -> Matrix:
+def gru(gates: Gates, reverse: bool, reset: str = "after", update: str = "old") -> Matrix:
     """r, z = σ(x_t W + h_(t-1) U + b), n = tanh(x_t W + b + r · (h_(t-1) U + b)),
     h_t = (1 - z) · n + z · h_(t-1): (n, d) to (n, h).
 
-    Source: Cho et al., "Learning Phrase Representations using RNN Encoder-Decoder" (2014); as
-    `torch.nn.GRU`, whose reset gate multiplies the product of the previous state, not the state.
+    Args:
+        reset: "before" for n = tanh(x_t W + b + (r · h_(t-1)) U), as in the paper.
+        update: "new" for h_t = z · n + (1 - z) · h_(t-1), as in many textbooks.
+
+    Source: Cho et al., "Learning Phrase Representations using RNN Encoder-Decoder" (2014); by default
+    as `torch.nn.GRU`. The other update: Chung et al., "Empirical Evaluation of Gated Recurrent Neural
+    Networks on Sequence Modeling" (2014), 3.2.
     """
-    part = gates.part
+    part, before, of_new = gates.part, reset == "before", update == "new"
 
     def body(h: Matrix) -> list[Matrix]:
-        r = sigmoid(gates.of("r", h)).as_step(steps.RESET, part)
-        z = sigmoid(gates.of("z", h)).as_step(steps.UPDATE, part)
-        new = tanh(gates.from_word("n") + r * gates.from_above("n", h)).as_step(steps.NEW_STATE, part)
+        r, z = sigmoid(gates.of("r", h)), sigmoid(gates.of("z", h))
+        r = r.as_step(steps.RESET_BEFORE if before else steps.RESET, part)
+        z = z.as_step(steps.UPDATE_NEW if of_new else steps.UPDATE, part)
+        if before:
+            above = gates.from_above("n", (r * h).as_step(steps.RESET_STATE, part))
+        else:
+            above = r * gates.from_above("n", h)
+        step = steps.NEW_STATE_AFTER_RESET if before else steps.NEW_STATE
+        new = tanh(gates.from_word("n") + above).as_step(step, part)
+        if of_new:
+            return [(z * new + (1 - z) * h).as_step(steps.BLENDED_NEW, part)]
         return [((1 - z) * new + z * h).as_step(steps.BLENDED, part)]
 
     states = [(part.name(steps.HIDDEN_STATE.symbol), gates.initial(steps.H_0))]
@@ -204,7 +217,8 @@ def build_lstm(run: Run, name: str, x: Matrix) -> Results:
 
 
 def build_gru(run: Run, name: str, x: Matrix) -> Results:
-    return with_next_words(run, _of_sentence(run, gru, x))
+    gates = {"reset": run.settings.reset.value, "update": run.settings.update.value}
+    return with_next_words(run, _of_sentence(run, gru, x, **gates))
 
 
 def _of_sentence(run: Run, network: Callable[..., Matrix], x: Matrix, **options: str) -> Matrix:

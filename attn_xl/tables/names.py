@@ -182,6 +182,23 @@ def of_recurrence(texts: Iterable[Any]) -> dict[str, str]:
     return found
 
 
+_ABOVE = r"h\(?(?:t-1|prev|old|before)"
+_OF_GRU = {
+    "update": (rf"\(1-zt?\)\(?{_ABOVE}", "new"),
+    "reset": (rf"[(\[]rt?{_ABOVE}|[(\[]{_ABOVE}\w*\)?rt?[)\]]", "before"),
+}
+"""What the equations of a GRU say, h = (1 - z) h_(t-1) + z n and n = tanh(x W + (r h_(t-1)) U), where
+they are not PyTorch's."""
+
+
+def told_of_gates(texts: Iterable[Any]) -> dict[str, str]:
+    """The settings of a GRU that equations among some texts tell."""
+    equations = (text for text in texts if isinstance(text, str) and "=" in text and len(text) < 100)
+    plain = unicodedata.normalize("NFKC", "\n".join(equations)).casefold()
+    plain = re.sub(r"[ {}_⊙∘*·×⋅]", "", re.sub("[−–]", "-", plain))
+    return {name: value for name, (told, value) in _OF_GRU.items() if re.search(told, plain)}
+
+
 _OF_TANH = re.compile(
     r"(?:(\w+)(?:\s*\^t)?\s*)?tanh\s*[(\[]\s*(\w+)(?:\s+(\w+))?\s*\+\s*(\w+)(?:\s+(\w+))?\s*[)\]]"
     r"(?:\s*(\w+))?"

@@ -226,7 +226,7 @@ BLOCKS = [
 def test_every_block_is_settable_in_the_settings_sheet(name: str, make: Make) -> None:
     """A file that sets an option on its sheet computes what the option of the call computes."""
     models = SCALED_BY[name]
-    wanted = (Model.encoder, Model.decoder_only, Model.masked, Model.rnn, Model.classify)
+    wanted = (Model.encoder, Model.decoder_only, Model.masked, Model.rnn, Model.gru, Model.classify)
     model = next(one for one in wanted if one in models)
     x = RNG.normal(size=(3, 4)).round(2) + 3
     words = {"Vocabulary": table(x + 1, ["a", "b", "c"])} if model in LANGUAGE else {}

@@ -37,7 +37,7 @@ OTHER: dict[str, Any] = {
     "kv_heads": 1, "rotary_pairs": "neighbours", "rotary_base": 50.0, "norm_type": "rms", "window": 2,
     "generate": 2, "sample": True, "word_temperature": 2.0,
     "bidirectional": True, "nonlinearity": "relu", "influence": True,
-    "unit_length": True, "transform": "relu",
+    "unit_length": True, "transform": "relu", "reset": "before", "update": "new",
 }  # fmt: skip
 BESIDE: dict[str, dict[str, Any]] = {
     "seed": {"dropout": 0.5},

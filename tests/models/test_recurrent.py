@@ -194,12 +194,19 @@ def test_a_formula_points_at_the_row_above(tmp_path: Path) -> None:
     assert computation["sentence"]["Hidden"].words == "tanh(Input × W_h + Hidden[t-1] × U_h + b_h)"
 
 
-def test_gradients_through_time_are_live_formulas(tmp_path: Path) -> None:
-    graph = attn_xl.attend(SAMPLES / "gru.xlsx")["sentence"]
+@pytest.mark.parametrize("settings", [{}, {"reset": "before", "update": "new"}])
+def test_gradients_through_time_are_live_formulas(settings: dict[str, Any], tmp_path: Path) -> None:
+    graph = attn_xl.attend(SAMPLES / "gru.xlsx", **settings)["sentence"]
     loss, _ = loss_of(graph["Hidden"])
     of = [graph["Input"], graph["U_n"], graph["h_0"]]
-    write_workbook(Graph(loss, *attn_xl.gradients(loss, of)), tmp_path / "out.xlsx")
+    found = attn_xl.gradients(loss, of)
+    write_workbook(Graph(loss, *found), tmp_path / "out.xlsx")
     verify(tmp_path / "out.xlsx")
+    up, down = (
+        recompute([loss], {of[1]: Entered(np.eye(3) > 0, of[1].values + nudge)}).shown[loss]
+        for nudge in (1e-6, -1e-6)
+    )
+    assert np.isclose((up - down)[0, 0] / 2e-6, np.trace(found[1].values), rtol=1e-6)
 
 
 def test_time_runs_along_the_rows_of_a_picture() -> None:

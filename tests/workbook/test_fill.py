@@ -1509,6 +1509,59 @@ def test_whatever_convert_computes_can_be_filled(name: str, tmp_path: Path) -> N
         np.testing.assert_allclose(values, computation[frame.step].values, rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.parametrize(
+    ("settings", "candidate", "hidden"),
+    [
+        ({}, "Candidate state", "Hidden state h"),
+        ({}, "New state n = tanh(W x + r ⊙ (U h_{t-1}))", "h_t = (1 - z) ⊙ n + z ⊙ h_{t-1}"),
+        ({"reset": "before"}, "h̃ = tanh(W x + U (r_t ⊙ h_{t-1}))", "Hidden state"),
+        ({"update": "new"}, "Candidate state", "h_t = (1 − z_t) ⊙ h_{t−1} + z_t ⊙ h̃_t"),
+        (
+            {"reset": "before", "update": "new"},
+            "ĥ = tanh(W x + (h_{t-1} * r) U)",
+            "h = z ĥ + (1 - z) h_prev",
+        ),
+    ],
+)
+def test_a_gru_follows_the_equations_over_its_frames(
+    settings: dict[str, Any], candidate: str, hidden: str, tmp_path: Path
+) -> None:
+    """Without any it is PyTorch's, which is said."""
+    made, rng, k = openpyxl.Workbook(), np.random.default_rng(3), ("1", "2")
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Input", PETS, DIMS, X)
+    w = {
+        name: rng.integers(-9, 10, (2 + (name[0] == "W"), 2)) / 10
+        for g in "rzh"
+        for name in (f"W_{g}", f"U_{g}")
+    }
+    for n, (name, own) in enumerate(w.items()):
+        sheet.block(10 + 6 * (n % 2), 2 + 4 * n, name, DIMS if name[0] == "W" else k, k, own)
+    for n, title in enumerate(("Reset gate", "Update gate", candidate, hidden)):
+        sheet.block(24, 2 + 6 * n, title, PETS, k)
+    state, states = np.zeros(2), []
+    for x in X:
+        r, z = (1 / (1 + np.exp(-x @ w[f"W_{g}"] - state @ w[f"U_{g}"])) for g in "rz")
+        above = (r * state) @ w["U_h"] if "reset" in settings else r * (state @ w["U_h"])
+        new = np.tanh(x @ w["W_h"] + above)
+        state = z * new + (1 - z) * state if "update" in settings else (1 - z) * new + z * state
+        states.append((new, state))
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    shown = shown_in(book, out)
+    graph = attn_xl.attend(X, weights=w, model="gru", **settings)["Sentence"]
+    for n, step in enumerate(("New", "Hidden")):
+        wanted = np.array([one[n] for one in states])
+        np.testing.assert_allclose(shown[step], wanted, rtol=1e-12, atol=1e-15)
+        np.testing.assert_allclose(graph[step].values, wanted, rtol=1e-12, atol=1e-15)
+    assert (book.attention, len(shown)) == ([], 4)
+    told = [
+        line for line in book.notes if "as in PyTorch. If not: --model gru --set update=new" in line
+    ]
+    assert len(told) == (not settings)
+    other = fill_file(tmp_path / "own.xlsx", {"model": "gru", "update": "new"})
+    assert (other.filling.count, other.notes) == (4 * 10, [])
+
+
 QUICKLY = "cross", "sentence-vector"
 OF_STEPS = [
     pytest.param(path, marks=() if path.stem in QUICKLY else thorough)

@@ -163,6 +163,8 @@ def _conventions(filling: Filling) -> Iterator[str]:
             yield f"{group.input.where}: is computed with the weights beside {nearest_one}."
     names = (step.rpartition(".")[2] for one in filling.sentences for step in one.graph)
     has = {name.partition("_")[0] for name in names}
+    every = (node for one in filling.sentences for node in one.graph.values())
+    told = any(node.is_step(steps.RESET_STATE) or node.step == steps.BLENDED_NEW for node in every)
     usual = Settings().rate
     new = [
         frame.where
@@ -179,9 +181,10 @@ def _conventions(filling: Filling) -> Iterator[str]:
         )
         if count and softmax and has >= {steps.LOGITS.symbol, steps.MASKED.symbol}:
             yield f"{frame.where}: its formulas hide later words, because the next words are predicted."
-        if count and step == steps.HIDDEN_STATE.symbol and steps.UPDATE.symbol in has:
+        if count and step == steps.HIDDEN_STATE.symbol and steps.UPDATE.symbol in has and not told:
             gates = "h = (1 - z) · new + z · h before, new = tanh(x W + r · (h before · U))"
-            yield f"{frame.where}: {gates}, as in PyTorch."
+            otherwise = "--model gru --set update=new --set reset=before"
+            yield f"{frame.where}: {gates}, as in PyTorch. If not: {otherwise}."
 
 
 def _spoken(frame: Frame) -> str:

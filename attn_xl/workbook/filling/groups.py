@@ -49,7 +49,7 @@ from attn_xl.tables.frames import (
     values_in,
 )
 from attn_xl.tables.headings import OF_ATTENTION, OF_HEADS, is_heading
-from attn_xl.tables.names import ACROSS, LEARNED, SPELLINGS, spoken_of, step_told
+from attn_xl.tables.names import ACROSS, LEARNED, SPELLINGS, spoken_of, step_told, told_of_gates
 from attn_xl.tables.own_names import (
     DIMENSIONS,
     FORMULA,
@@ -216,6 +216,9 @@ def _imply(made: Assigned, drawn: DrawnBook, titles: Sequence[Title], compute: C
     made.implied |= left_out(titles, made.graphs)
     if made.implied.get("model") != "similarity":
         made.implied |= functions_named(titles, made.graphs)
+    if any(in_layers(graph, steps.RESET.symbol) for graph in made.graphs):
+        texts = (text for sheet in drawn.sheets for text in sheet.values.values())
+        made.implied |= told_of_gates(texts)
 
 
 def _told(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str]) -> Iterator[Title]:

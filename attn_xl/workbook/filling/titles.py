@@ -57,6 +57,7 @@ IMPLIES: dict[str, dict[str, Any]] = {
     steps.ROTATED_QUERIES.symbol: {"positions": "rotary"},
     steps.ROTATED_KEYS.symbol: {"positions": "rotary"},
     steps.INFLUENCE.symbol: {"influence": True},
+    steps.RESET_STATE.symbol: {"reset": "before"},
     **{
         one.symbol: {"model": "similarity"}
         for one in (steps.COSINE, steps.COSINES, steps.MAGNITUDE, steps.ANGLE)
