@@ -207,6 +207,8 @@ _OF_TANH = re.compile(
 _OF_GENERAL = re.compile(r"=\s*(\w+)(?:\s*\^t)?\s+(w(?!_?[qkvo]\b)\w*)\s+(\w+)(?:\s*\^t)?")
 """The scores of s^T W h."""
 _OF_KEYS = "h", "k", "e"
+ENERGIES = "Energies"
+"""tanh(W s + U h) of a single query, which authors may show."""
 
 
 def _unsigned(text: str) -> str:
@@ -231,7 +233,7 @@ def of_compared(texts: Iterable[Any]) -> dict[str, str]:
     Machine Translation" (2015), 3.1.
     """
     titles = [text for text in texts if isinstance(text, str) and len(text) < 100]
-    forms = [{"wa": "W_Q", "ua": "W_K", "va": "v_a"}]
+    forms: list[tuple[dict[str, str], dict[str, str]]] = []
     for text in (text for text in titles if "=" in text or "tanh" in text):
         added = _OF_TANH.search(_unsigned(text))
         if added and (added[1] or added[6]):
@@ -239,17 +241,25 @@ def of_compared(texts: Iterable[Any]) -> dict[str, str]:
             keys_first = (s or w)[0] in _OF_KEYS and (h or u)[0] not in _OF_KEYS
             own = {w: "W_K", u: "W_Q"} if keys_first else {w: "W_Q", u: "W_K"}
             own = own if s or len(w) > 1 else {}  # Q and K are themselves
-            forms.insert(0, {**own, v or behind: "v_a"})
+            made = {f"{name} {of}": step[-1:] for (name, step), of in zip(own.items(), (s, h))}
+            made[f"tanh{added[0].partition('tanh')[2].partition(')')[0]})"] = ENERGIES
+            forms.append(({**own, v or behind: "v_a"}, made))
         elif between := _between(text):
-            forms.insert(0, {between[2]: "W_K" if between[1][0] in _OF_KEYS else "W_Q"})
-    short = (undecorated(text) for text in titles if len(text) < 12)
-    names = {text.partition("=")[0].strip(" :").casefold() for text in short}
-    for form in forms:
-        spelled = {name.replace("_", ""): step for name, step in form.items()}
-        keys = {name: unicodedata.normalize("NFKC", name).replace("_", "") for name in names}
-        known = {name: spelled[key] for name, key in keys.items() if key in spelled}
-        if {*known.values()} == {*spelled.values()}:
-            return known
+            forms.append(({between[2]: "W_K" if between[1][0] in _OF_KEYS else "W_Q"}, {}))
+    if forms or any(text[:2].casefold() in ("va", "v_") for text in titles):
+        forms.append(({"w_a": "W_Q", "u_a": "W_K", "v_a": "v_a"}, {}))
+    spelled = {text: _unsigned(undecorated(text)) for text in titles if forms}
+    names = {
+        form.partition("=")[0].strip(" :").replace("_", ""): undecorated(text).partition("=")[0]
+        for text, form in spelled.items()
+    }
+    for form, made in forms:
+        known = {name.replace("_", ""): step for name, step in form.items()}
+        if known.keys() <= names.keys():
+            known |= {name.replace("_", ""): step for name, step in made.items()}
+            return {
+                names[one].strip(" :").casefold(): known[one] for one in known.keys() & names.keys()
+            }
     return {}
 
 
@@ -287,7 +297,7 @@ def is_matrix_name(text: str) -> bool:
 
 def names_input(text: str) -> bool:
     """Whether a title names the input of attention."""
-    bare = _bare(undecorated(unnumbered(text))).removesuffix(" x")
+    bare = re.sub(rf"(?<=\w\w)\s{_LETTER}$", "", _bare(undecorated(unnumbered(text))))
     return bool(_INPUT.fullmatch(bare)) or BY_SPELLING.get(re.sub(r"[\s'’]", "", bare)) == "Input"
 
 
@@ -491,8 +501,10 @@ _FURTHER = re.compile(
     r"|^(?:comput|calculat|apply)(?:e|ing)?\s+|(?<=score)s?\s+(?:with|against)\s+[\"“‘'«]?[\w-]+[\"”’'»]?$",
     re.IGNORECASE,
 )
+_LETTER = r"(?:[a-z][\u0300-\u036f]?(?:_[tij]|_\{[^{}]*\})?|[cfhnorsxyz][\u0300-\u036f]?t)"
+"""A symbol behind a name: `Decoder state s_{t-1}`, `Queries q`."""
 _SYMBOL = re.compile(  # `Context A` heads a sentence
-    r"(?<=\w\w)\s+(?:(?<!ontext\s)[A-Zαω]['′]?|[αω]_?ij|[cfghinorz][\u0300-\u036f]?(?:_?t)?)$|(?<=\w\w)\s+(?:outputs?|vectors?)$"
+    rf"(?<=\w\w)\s+(?:(?<!ontext\s)[A-Zαω]['′]?|[αω]_?ij|{_LETTER})$|(?<=\w\w)\s+(?:outputs?|vectors?)$"
 )
 _MULTIPLIED = re.compile(
     r"^(?:matmul|matrix\s+(?:product|multiplication)|dot\s+products?|multiply)[:\s]\s*(?=\S)", re.I

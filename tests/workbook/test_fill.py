@@ -460,6 +460,26 @@ def test_scores_of_encoder_and_decoder_states(
         np.testing.assert_allclose(shown[step], numbers_of, rtol=1e-12)
 
 
+def test_what_additive_scores_of_one_state_are_made_of(tmp_path: Path) -> None:
+    """Parts of the equation over the scores, as titles of further frames."""
+    made, rng, s = openpyxl.Workbook(), np.random.default_rng(4), Y[:1]
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Encoder hidden states h", PETS, DIMS, X)
+    sheet.block(2, 9, "Decoder state s_{t-1}", ("s",), DIMS, s)
+    w, u, v = (rng.integers(-9, 10, shape) / 10 for shape in ((3, 2), (3, 2), (2, 1)))
+    for n, (name, own) in enumerate({"W_a": w, "U_a": u, "v_a": v}.items()):
+        sheet.block(2, 16 + 8 * n, name, "abc"[: len(own)], "12"[: own.shape[1]], own)
+    frames = {"W_a s_{t-1}": ("s",), "U_a h_j": PETS, "tanh(W_a s_{t-1} + U_a h_j)": PETS}
+    for n, (title, words) in enumerate(frames.items()):
+        sheet.block(12, 2 + 8 * n, title, words, "12")
+    sheet.block(22, 2, "Scores e = v_a^T tanh(W_a s_{t-1} + U_a h_j)", ("s",), PETS)
+    shown = shown_in(*filled(saved(made, tmp_path / "own.xlsx")))
+    wanted = s @ w, X @ u, np.tanh(s @ w + X @ u), (np.tanh(s @ w + X @ u) @ v).T
+    assert [*shown] == ["Q", "K", "Energies", "Scores"]
+    for found, numbers_of in zip(shown.values(), wanted):
+        np.testing.assert_allclose(found, numbers_of, rtol=1e-12)
+
+
 @pytest.mark.parametrize("scores", ["Scores = v tanh(W [s; h])", "Scores = s^T W_a h"])
 def test_scores_whose_weights_are_not_there_are_refused(scores: str, tmp_path: Path) -> None:
     made = openpyxl.Workbook()
@@ -2677,7 +2697,7 @@ TITLES = {
     "Losses": "Loss per token | -log(p)",
     "Losses.Right": "P(target) | Probability of the right word",
     "Target": "One-hot labels | Ground truth | y_true",
-    "K": "K cache | Key projections | K transpose | Keys transposed | Transpose of K",
+    "K": "Keys k | K cache | Key projections | K transpose | Keys transposed | Transpose of K",
     "W_Q_2": "Wquery, head 2",
     "Mask": "Look-ahead mask | Masking matrix | Sliding-window mask | Casual mask | Key padding mask",
     "W_1": "Feed-forward weights W1 | First layer weights W1",
@@ -2751,7 +2771,7 @@ TITLES = {
     "Concat": "Concat heads | Concatenated heads | Concat(head_1, head_2) | Step 7: Concatenate heads "
     "| [Z1, Z2] "
     "| Concatenation of the heads | Combined heads | Z = [Z1 Z2]",
-    "Input": "Input X | • Input | Eingabe "
+    "Input": "Input X | • Input | Decoder state s_{t-1} | Embeddings e | Eingabe "
     "| X ∈ R^5x3 | The input | Original embeddings | Embedding vectors "
     "| Token representations | Xᵀ | Sentence embeddings | Input sequence X | The words as vectors "
     "| Embedded sentence x | Encoded values | Given: X | Word encodings",

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from attn_xl.errors import AttnXlError, InputError
-from attn_xl.graph.functions import best, gather, option, row_sum, sqrt
+from attn_xl.graph.functions import best, gather, option, row_sum, sqrt, tanh
 from attn_xl.graph.gradients import gradients
 from attn_xl.graph.graph import Graph
 from attn_xl.graph.matrix import Matrix, operation_of
 from attn_xl.graph.operations.elementwise import NegativeLog, constant
-from attn_xl.graph.operations.products import Product
+from attn_xl.graph.operations.products import Additive, Product
 from attn_xl.models import steps
 from attn_xl.models.softmax import softmax, softmax_scores
 from attn_xl.spreadsheets.addresses import Place, address, quoted
@@ -49,7 +49,15 @@ from attn_xl.tables.frames import (
     values_in,
 )
 from attn_xl.tables.headings import OF_ATTENTION, OF_HEADS, is_heading
-from attn_xl.tables.names import ACROSS, LEARNED, SPELLINGS, spoken_of, step_told, told_of_gates
+from attn_xl.tables.names import (
+    ACROSS,
+    ENERGIES,
+    LEARNED,
+    SPELLINGS,
+    spoken_of,
+    step_told,
+    told_of_gates,
+)
 from attn_xl.tables.own_names import (
     DIMENSIONS,
     FORMULA,
@@ -589,12 +597,16 @@ def _projections(group: Group) -> Iterator[Frame]:
 
 def _with_weighted_values(graph: Graph) -> Graph:
     """The matrices of one word that looks at others, and what their sum consists of: V times its
-    attention weights, (m, d_v)."""
-    output = graph.get(steps.OUTPUT.symbol)
-    if output is None or not isinstance(output.operation, Product):
-        return graph
-    weights, values = output.parents
-    return Graph(*graph.values(), (values * weights.T).as_step(steps.WEIGHTED_VALUES))
+    attention weights, (m, d_v); and what additive scores are made of, tanh(q + K), (m, d_k)."""
+    output, scores = graph.get(steps.OUTPUT.symbol), graph.get(steps.SCORES.symbol)
+    shown = []
+    if output is not None and isinstance(output.operation, Product):
+        weights, values = output.parents
+        shown.append((values * weights.T).as_step(steps.WEIGHTED_VALUES))
+    if scores is not None and isinstance(scores.operation, Additive):
+        query, keys, _ = scores.parents
+        shown.append(tanh(keys.T + query).named(ENERGIES, "what v_a multiplies"))
+    return Graph(*graph.values(), *shown)
 
 
 def _counted_words(made: Assigned, titles: Sequence[Title]) -> dict[Title, tuple[int, Title]]:
