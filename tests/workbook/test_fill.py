@@ -2661,13 +2661,16 @@ def test_tags_and_names_of_ones_own_tell_a_language_model_and_its_loss(tmp_path:
     sheet.block(2, 22, "Ziel", words, known, np.eye(4)[1:])
     for cell, text in {"M12": "name", "N12": "step", "M13": "Ziel", "N13": "Target",
                        "C12": "{{ Softmax }}", "C18": "{{ Output }}", "G18": "{{ Logits }}",
-                       "C24": "{{ Losses }}", "G24": "{{ Loss }}"}.items():  # fmt: skip
+                       "C24": "{{ Losses }}", "G24": "{{ Loss }}",
+                       "J24": "Perplexity"}.items():  # fmt: skip
         made.active[cell] = text
+    made.active["K24"].border = EDGE
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
     assert not book.attention
     values = read_drawn(out).sheets[0].values
     losses = [values[24 + n, 3] for n in range(3)]
     assert values[24, 7] == pytest.approx(np.mean(losses))
+    assert values[24, 11] == pytest.approx(np.exp(np.mean(losses)))
     logits = np.array([[values[18 + n, 7 + m] for m in range(4)] for n in range(3)])
     shares = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     np.testing.assert_allclose(losses, -np.log(shares[range(3), range(1, 4)]), rtol=1e-12)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from attn_xl.errors import AttnXlError, InputError
-from attn_xl.graph.functions import best, gather, option, row_sum, sqrt, tanh
+from attn_xl.graph.functions import best, exp, gather, option, row_sum, sqrt, tanh
 from attn_xl.graph.gradients import gradients
 from attn_xl.graph.graph import Graph
 from attn_xl.graph.matrix import Matrix, operation_of
@@ -69,7 +69,7 @@ from attn_xl.tables.roles import WordsIn
 from attn_xl.tables.survey import Tables
 from attn_xl.text import clean
 
-from .sentences import OF_LOSSES, RATE, find_sentences, is_of_learning
+from .sentences import OF_LOSSES, PERPLEXITY, RATE, find_sentences, is_of_learning
 from .titles import (
     DEVIATION,
     HEAD,
@@ -484,6 +484,8 @@ def as_shown(graph: Graph, temperatures: Iterable[float] = ()) -> Graph:
         for name, node in graph.items()
         if name.endswith(f".{steps.EXPONENTIALS.symbol}") and len(node.parents[0].parents) == 2
     ]
+    if steps.LOSS.symbol in graph:
+        shown.append(exp(graph[steps.LOSS.symbol]).named(PERPLEXITY, "e to the loss"))
     shown += _after_the_last(graph)
     for own in filter(None, map(_OF_FIRST_HEAD.fullmatch, graph)):
         first, name, weights = graph[own[0]], own[1] + own[2], graph.get(f"{own[1]}W_{own[2]}")

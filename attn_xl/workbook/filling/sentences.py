@@ -53,7 +53,9 @@ OF_SOFTMAX = {
 """What attention weights are computed from; without any of it, typed ones are given."""
 
 RATE = CELLS["rate"]
-OF_LOSSES = {steps.LOSS.symbol, steps.LOSSES.symbol, steps.ERRORS.symbol}
+PERPLEXITY = "Perplexity"
+"""e to the mean loss: between how many words a model hesitates."""
+OF_LOSSES = {steps.LOSS.symbol, steps.LOSSES.symbol, steps.ERRORS.symbol, PERPLEXITY}
 """Steps that compare with a target; without any, it is no part of the model."""
 
 
