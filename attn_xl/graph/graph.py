@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from attn_xl.errors import CallError, nearest, wrong_type
 from attn_xl.labelled import first_and_last
@@ -16,16 +16,19 @@ class Graph(Mapping[str, Matrix]):
 
     `graph["Softmax"].values` is an array; the name of a helper includes its step:
     `graph["Softmax.Sum"]`.
+
+    Args:
+        without: matrices that lead to the results but belong to another graph.
     """
 
-    def __init__(self, *results: Matrix) -> None:
+    def __init__(self, *results: Matrix, without: Collection[Matrix] = ()) -> None:
         self._nodes: dict[str, Matrix] = {}
         self._owners: dict[Matrix, Matrix] = {}
         self._full_names: dict[Matrix, str] = {}
         for result in results:
             if not isinstance(result, Matrix):
                 raise wrong_type("a result", result, "a matrix that a model returned")
-        nodes = [node for node in walk(results) if node.name]
+        nodes = [node for node in walk(results) if node.name and node not in without]
         for node in nodes:
             if not node.helper:
                 self._adopt(node)

@@ -2483,25 +2483,36 @@ def test_a_learning_rate_may_stand_in_a_text_or_is_the_usual_one(
         fill_file(tmp_path / "own.xlsx", {}, tables=attn_xl.read_tables({"one": X[:2]}))
 
 
-def test_sentences_with_weights_in_common_do_not_learn(tmp_path: Path) -> None:
-    """Their gradients would be sums over all; each is computed with these weights."""
-    made = openpyxl.Workbook()
-    sheet = AuthorSheet(made.active)
-    for n, x in enumerate((X, Y)):
-        sheet.block(2 + 9 * n, 2, "Input", PETS, DIMS, x)
-        sheet.block(2 + 9 * n, 10, "Output", PETS, ("1", "2", "3"))
-        sheet.block(2 + 9 * n, 20, "Target", PETS, ("1", "2", "3"), x / 2)
-    sheet.block(22, 2, "W_V", DIMS, ("1", "2", "3"), np.eye(3) + 0.1)
-    sheet.block(22, 10, "dW_V", DIMS, ("1", "2", "3"))
+@pytest.mark.parametrize("across", [False, True])
+def test_sentences_with_weights_in_common_learn_together(across: bool, tmp_path: Path) -> None:
+    """Against central differences of the mean of their losses; each has gradients of its own steps."""
+    made, rng, own = openpyxl.Workbook(), np.random.default_rng(4), ("1", "2", "3")
+    sheet, inputs = AuthorSheet(made.active, across=across), (X, Y)
+    targets = [rng.integers(-9, 10, (5, 3)) / 10 for _ in inputs]
+    for n, x in enumerate(inputs):
+        blocks: list[Any] = [("Input", DIMS, x), ("Output", own, None), ("Target", own, targets[n])]
+        for m, (title, columns, content) in enumerate([*blocks, ("dScores", PETS, None)]):
+            row, column = (2 + 10 * n, 2 + 10 * m) if not across else (2 + 10 * m, 2 + 10 * n)
+            sheet.block(row, column, title, PETS, columns, content)
+    given = {name: rng.integers(-9, 10, (3, 3)) / 10 for name in ("W_Q", "W_K", "W_V")}
+    for n, (name, weights) in enumerate(given.items()):
+        for title, row in ((name, 52), (f"d{name}", 62), (f"New {name}", 72)):
+            sheet.block(row, 2 + 10 * n, title, DIMS, own, weights if title == name else None)
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
-    (said,) = book.attention
-    assert said == (
-        "Sheet!K24:M26: is blank, and 'dW_V' names dW_V, which is filled in for one sentence alone."
-    )
-    values = read_drawn(out).sheets[0].values
-    for n, x in enumerate((X, Y)):
-        wanted = naive_attention(x, x, x @ (np.eye(3) + 0.1))[1]
-        assert values[4 + 9 * n, 11] == pytest.approx(wanted[0, 0], rel=1e-12)
+    assert (book.attention, len(book.filling.frames)) == ([], 4 + 6)
+    shown = shown_in(book, out)
+
+    def loss(weights: dict[str, np.ndarray]) -> float:
+        outputs = [naive_attention(*(x @ w for w in weights.values()))[1] for x in inputs]
+        return float(np.mean([((o - t) ** 2).mean() for o, t in zip(outputs, targets)]))
+
+    for name, (i, j) in ((name, place) for name in given for place in np.ndindex(3, 3)):
+        nudge = np.zeros((3, 3))
+        nudge[i, j] = 1e-5
+        up, down = ({**given, name: given[name] + sign * nudge} for sign in (1, -1))
+        assert shown[f"d{name}"][i, j] == pytest.approx((loss(up) - loss(down)) / 2e-5, abs=1e-8)
+        new = given[name][i, j] - 0.1 * shown[f"d{name}"][i, j]
+        assert shown[f"Learned.{name}"][i, j] == pytest.approx(new, abs=1e-12)
 
 
 def test_attention_of_another_width_leads_to_logits(tmp_path: Path) -> None:

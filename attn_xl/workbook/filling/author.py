@@ -38,7 +38,7 @@ from attn_xl.workbook.xlsx.table_columns import with_header_names
 
 from .areas import areas_of, has_tags
 from .fill import Filling, check, fill, gap, settle
-from .groups import FOR_ONE, assigned
+from .groups import assigned
 from .grow import grown
 from .lookups import with_lookups
 from .sentences import RATE
@@ -384,8 +384,7 @@ def _assigned(
         found += [one for one in (apart, *map(of_areas, (drawn.sheets, finer))) if one]
     if error and not found:
         raise error
-    # Sentences with weights in common stay together, though one of them alone could learn.
-    return min(found, key=lambda one: sum(FOR_ONE not in line for line in one.left))
+    return min(found, key=lambda one: len(one.left))
 
 
 def _joined(parts: Sequence[Assigned]) -> Assigned:

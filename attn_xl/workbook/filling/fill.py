@@ -119,6 +119,8 @@ def fill(drawn: DrawnBook, made: Assigned, anew: bool = False) -> Filling:
         filling.sentences.append(sentence)
         for tag in (tag for tag, own in made.labels if own == number):
             _write(filling.cells.setdefault(tag.sheet, {}), _labels(sentence, tag))
+    for sentence in filling.sentences if any(group.learns for group in made.groups) else ():
+        sentence.join(filling.sentences)
     _note_changed(drawn, filling)
     for sentence in filling.sentences:
         _fill_group(sentence, filling)
@@ -302,6 +304,14 @@ class Sentence:
             if frame.place.sheet and (own or (node.operation is not None and not node.scalar)):
                 self._look(node, frame)
         self.shown = Recomputed({}, {})
+        self._joined: list[Sentence] = []
+
+    def join(self, sentences: Sequence[Sentence]) -> None:
+        """Let formulas refer to the frames of the other sentences, too, with which this one learns."""
+        for one in sentences:
+            if one is not self:
+                self._joined.append(one)
+                self.frames |= {n: own for n, own in one.frames.items() if n not in self.frames}
 
     def _give(self, node: Matrix, frame: Frame) -> None:
         self.frames.setdefault(node, []).append(frame)
@@ -394,6 +404,13 @@ class Sentence:
             node = self._of[frame]
             if frame is self.frames[node][0] and node.operation is not None and known.any():
                 entered[node] = Entered(known, one.numbers)
+        for other in self._joined:
+            entered |= {
+                other._of[frame]: Entered(known, one.numbers)
+                for frame, one in other.entries.items()
+                if (known := one.cells & ~np.isnan(one.numbers)).any()
+                if frame is other.frames[other._of[frame]][0] and other._of[frame].operation is not None
+            }
         self.shown = recompute(self.graph.values(), entered)
         for node, named in self._named.items():
             self.shown.shown[named] = self.shown.numbers(node)
@@ -458,7 +475,8 @@ class Sentence:
             self._named[node] = named
             node = named
         place = self.behind.place(node)
-        self.frames[node] = [Frame(node.name, place, False, "no frame shows it")]
+        for one in (self, *self._joined):
+            one.frames[node] = [Frame(node.name, place, False, "no frame shows it")]
         self.behind.label(self.group.name, node, place)
         everywhere = np.full(node.shape, node.texts is None or node.operation is not None)
         _write(self.behind.cells, self.formulas(node, self.frames[node][0], everywhere))

@@ -7,15 +7,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import product as every
+from operator import add
 from typing import Any
 
 import numpy as np
 
 from attn_xl.errors import AttnXlError, InputError
 from attn_xl.graph.functions import best, exp, gather, option, row_sum, sqrt, tanh
-from attn_xl.graph.gradients import gradients
-from attn_xl.graph.graph import Graph
+from attn_xl.graph.gradients import gradient_step, gradients_from
+from attn_xl.graph.graph import Graph, walk
 from attn_xl.graph.matrix import Matrix, operation_of
 from attn_xl.graph.operations.elementwise import NegativeLog, constant
 from attn_xl.graph.operations.products import Additive, Product
@@ -149,7 +151,7 @@ def assigned(
     titles = [replace(t, step=tempered(t.step, others[t])) if t in others else t for t in titles]
     for group in made.groups:
         group.temperatures = {*others.values()}
-    made.graphs = [_computed(drawn, group, compute, {}) for group in made.groups]
+    made.graphs = _computed(drawn, made.groups, compute, {})
     try:
         _assign(made, pages, titles)
     except InputError:  # a tag has no room for the matrix of all words
@@ -181,9 +183,11 @@ def assigned(
     made.left += _again(made, pages)
     made.left += [*_asked(made, pages, called), *_beyond(made, pages, called)]
     made.unread = [*unread(made, pages, found.looked_in)]
-    for n, group in enumerate(made.groups):
-        if exponentials := plain_exponentials(group):
-            made.graphs[n] = _computed(drawn, group, compute, {**made.implied, **exponentials})
+    plain = [plain_exponentials(group) for group in made.groups]
+    if any(plain):
+        made.graphs = _computed(
+            drawn, made.groups, compute, *({**made.implied, **one} for one in plain)
+        )
     return made
 
 
@@ -198,7 +202,7 @@ def _assign_anew(
     made.left, made.done = [], set()
     for group in made.groups:
         group.frames = [*group.known]
-    made.graphs = [_computed(drawn, group, compute, made.implied) for group in made.groups]
+    made.graphs = _computed(drawn, made.groups, compute, made.implied)
     _assign(made, pages, titles)
 
 
@@ -207,7 +211,7 @@ def _imply(made: Assigned, drawn: DrawnBook, titles: Sequence[Title], compute: C
     too."""
     made.implied |= settings_implied(made, titles)
     if made.implied.get("model") in ("decoder-only", "encoder"):
-        made.graphs = [_computed(drawn, group, compute, made.implied) for group in made.groups]
+        made.graphs = _computed(drawn, made.groups, compute, made.implied)
     named = {title.step for title in titles} | {*made.groups[0].weights}
     attends = any(one.partition("_")[0] in OF_ATTENTION for one in named)
     network = {steps.SOFTMAX.symbol, steps.SCORES.symbol} & made.missing and any(
@@ -216,11 +220,11 @@ def _imply(made: Assigned, drawn: DrawnBook, titles: Sequence[Title], compute: C
     if network or (attends and any(map(OF_LAYER.match, made.missing))):
         layer = {**made.implied, "model": "encoder", "feed_forward": bool(network)}
         with suppress(InputError):  # it needs W_O
-            made.graphs = [_computed(drawn, group, compute, layer) for group in made.groups]
+            made.graphs = _computed(drawn, made.groups, compute, layer)
             made.implied = layer
     elif steps.NORM.symbol in made.missing and not attends and "model" not in made.implied:
         made.implied["model"] = "norm"  # of the input, if no title names what is between
-        made.graphs = [_computed(drawn, group, compute, made.implied) for group in made.groups]
+        made.graphs = _computed(drawn, made.groups, compute, made.implied)
     made.implied |= left_out(titles, made.graphs)
     if made.implied.get("model") != "similarity":
         made.implied |= functions_named(titles, made.graphs)
@@ -331,8 +335,6 @@ def _asked(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str])
                 continue  # the line below a text, or its fill
             there = "has another place" if means & shown else "does not fit there"
             why = there if means else "the model does not compute"
-            if is_of_learning(named[0]) and len(made.groups) > 1:
-                why = FOR_ONE
             if named[0] in OF_LOSSES:
                 why += next((one.without_loss for one in made.groups if one.without_loss), "")
             what = f"names {named[0]}, which {why}"
@@ -421,8 +423,22 @@ def _rest(page: Page, place: Place) -> Place | None:
     return None if page.texts(*heads) else rest
 
 
-def _computed(drawn: DrawnBook, group: Group, compute: Compute, implied: Mapping[str, Any]) -> Graph:
-    """The matrices of a sentence, whose weights take their names: W_O may be W_o, of an output gate."""
+def _computed(
+    drawn: DrawnBook, groups: Sequence[Group], compute: Compute, *implied: Mapping[str, Any]
+) -> list[Graph]:
+    """The matrices of each sentence, by the settings implied for all or for each, and what authors show
+    besides."""
+    each = implied * len(groups) if len(implied) == 1 else implied
+    graphs = [_of_model(drawn, group, compute, own) for group, own in zip(groups, each)]
+    learning = _learned(groups, graphs)
+    shown = [_shown_of(group, graph) for group, graph in zip(groups, graphs)]
+    for n, (new, others) in learning.items():
+        shown[n] = Graph(*shown[n].values(), *new, without=others)
+    return shown
+
+
+def _of_model(drawn: DrawnBook, group: Group, compute: Compute, implied: Mapping[str, Any]) -> Graph:
+    """The matrices of a sentence and, with right answers, of its loss."""
     weights = {name: table for name, (_, table) in group.weights.items()}
     sentences, memory = {group.name: group.table}, weights.pop(steps.MEMORY.symbol, None)
     if memory is not None:
@@ -442,14 +458,19 @@ def _computed(drawn: DrawnBook, group: Group, compute: Compute, implied: Mapping
             labels = {group.name: group.answers[2]} if group.answers else {}
             tables = Tables(drawn.path, sentences, weights, labels=labels)
             graph = compute(tables, {**implied, "loss": True})
-            graph = _plain_losses(_learned(graph, group.learns) if group.learns else graph)
             group.without_loss = ""
         except InputError as error:  # of another model, which titles imply
             group.without_loss = f": {str(error).partition(': ')[2].partition('. ')[0].rstrip('.')}"
-    graph = as_shown(graph, group.temperatures)
+    return graph
+
+
+def _shown_of(group: Group, graph: Graph) -> Graph:
+    """The matrices of a sentence, with what authors show besides. Its weights take their names: W_O may
+    be W_o, of an output gate."""
+    graph = as_shown(_plain_losses(graph), group.temperatures)
     names = {name.casefold(): name for name in graph}
     group.weights = {names.get(name.casefold(), name): own for name, own in group.weights.items()}
-    looks_alone = memory is not None and len(group.table.rows) == 1
+    looks_alone = steps.MEMORY.symbol in group.weights and len(group.table.rows) == 1
     return _with_weighted_values(graph) if looks_alone else graph
 
 
@@ -521,16 +542,44 @@ def of_last_row(node: Matrix) -> Matrix:
     return operation_of(node)(*map(last, node.parents))
 
 
-def _learned(graph: Graph, rate: float) -> Graph:
-    """The matrices, the gradients of the loss, and the weights after a step of learning."""
-    weights = [node for node in graph.values() if node.role == "weight"]
-    found = gradients(graph[steps.LOSS.symbol], weights)
-    cell = option(rate, RATE, "")
-    new = [
-        (w - cell * d).named(f"{LEARNED}{w.name}", "after a step of learning")
-        for w, d in zip(weights, found)
-    ]
-    return Graph(*graph.values(), *new)
+def _learned(
+    groups: Sequence[Group], graphs: Sequence[Graph]
+) -> dict[int, tuple[list[Matrix], set[Matrix]]]:
+    """For each sentence that learns, by its number: its weights after a step, down the gradients of the
+    mean of all losses, which sentences have in common as they have the weights; and the matrices of
+    the others that these are computed from."""
+    learning = {n: group.learns for n, group in enumerate(groups)
+                if group.learns and steps.LOSS.symbol in graphs[n]}  # fmt: skip
+    weights = {n: [w for w in graphs[n].values() if w.role == "weight"] for n in learning}
+    parts: dict[tuple[str, Place], dict[int, Matrix]] = {}
+    for n, own in weights.items():
+        names = {gradient_step(w).symbol for w in own} if len(learning) > 1 else set[str]()
+
+        def part(d: Matrix, names: set[str] = names) -> Matrix:
+            return replace(d, name="", step=None) if d.name in names else d
+
+        seed = constant(1) / len(learning) if len(learning) > 1 else constant(1)
+        for w, d in zip(own, gradients_from(graphs[n][steps.LOSS.symbol], seed, own, part)):
+            parts.setdefault(_placed(groups[n], w), {})[n] = d
+    totals = {at: reduce(add, ds.values()) for at, ds in parts.items()}
+    if len(learning) > 1:
+        totals = {at: total.named(f"d{at[0]}", "") for at, total in totals.items()}
+    found = {}
+    for n, rate in learning.items():
+        cell = option(rate, RATE, "")
+        new = [
+            (w - cell * totals[_placed(groups[n], w)]).named(f"{LEARNED}{w.name}", "")
+            for w in weights[n]
+        ]
+        others = (one for ds in parts.values() for m, one in ds.items() if m != n)
+        found[n] = new, {*walk(others)} - {*walk(graphs[n].values())}
+    return found
+
+
+def _placed(group: Group, w: Matrix) -> tuple[str, Place]:
+    """The name of weights, and where they stand."""
+    frames = {name.casefold(): frame for name, (frame, _) in group.weights.items()}
+    return w.name, frames.get(w.name.casefold(), group.input).place
 
 
 def _plain_losses(graph: Graph) -> Graph:
@@ -560,7 +609,7 @@ def _with_single_words(
         return made
     alone = Assigned([query for query, _ in asked], labels=made.labels)
     try:
-        alone.graphs = [_computed(drawn, query, compute, {}) for query in alone.groups]
+        alone.graphs = _computed(drawn, alone.groups, compute, {})
     except AttnXlError:  # a model without attention
         return made
     words = {query.table.rows[0].casefold() for query in alone.groups}
@@ -897,7 +946,6 @@ def _in_order(
         yield from (offer for offer in offers if [offer.group] == meant)
 
 
-FOR_ONE = "is filled in for one sentence alone"
 _LEARNS = re.compile(rf"^{LEARNED}|\bd(?=[A-Zbg])")
 
 

@@ -132,7 +132,7 @@ def find_sentences(
     groups = _looking_at_each_other([*groups, *projected], pages, titles)
     for group in groups if compares else ():
         group.compared, group.answers = True, _answers(pages, group, groups)
-        if learns and len(groups) == 1:
+        if learns:
             group.learns = _rate(group, pages)
     used = {*given, *weights, *typed}
     answered = {(t.sheet, t.row, t.column) for t, *_ in (g.answers for g in groups if g.answers)}
