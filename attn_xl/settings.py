@@ -124,6 +124,7 @@ class Pooling(str, Enum):
     """How the vectors of all words become one for the sentence."""
 
     mean = "mean"
+    max = "max"
     first = "first"
     last = "last"
     pooler = "pooler"
@@ -404,9 +405,10 @@ class Settings:
     )
     pooling: Pooling | None = _choice(
         None,
-        "One vector for the sentence. The mean of its words' vectors, the first word's, the last "
-        "word's, or the first word's through a layer of its own (pooler). A classifier takes the "
-        "mean by default, or the last word's of a recurrent network; an encoder adds none.",
+        "One vector for the sentence. The mean of its words' vectors, their largest numbers (max), the "
+        "first word's, the last word's, or the first word's through a layer of its own (pooler). A "
+        "classifier takes the mean by default, or the last word's of a recurrent network; an encoder "
+        "adds none.",
         Pooling,
         models=(Model.classify, Model.encoder),
     )

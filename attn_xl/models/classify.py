@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from attn_xl.errors import InputError
-from attn_xl.graph.functions import activation, best, column_mean, gather, row_squares, sqrt, tanh
+from attn_xl.graph.functions import (
+    activation,
+    best,
+    column_maximum,
+    column_mean,
+    gather,
+    row_squares,
+    sqrt,
+    tanh,
+)
 from attn_xl.graph.matrix import Matrix
 from attn_xl.graph.step import WHOLE, Part
 from attn_xl.settings import RECURRENT, Model, Pooling, Transform
@@ -43,17 +52,20 @@ def pooled(words: Matrix, name: str, kept: Sequence[int], pooling: Pooling, weig
         words: the vectors of its words, (n, d).
         name: its name, the label of the result.
         kept: the rows of words that do not fill up the sentence.
-        pooling: the mean of the words that are kept, the last of them, the first word, or
-            tanh(first word W_1 + b_1).
+        pooling: the mean of the words that are kept, the largest number of each of their columns, the
+            last of them, the first word, or tanh(first word W_1 + b_1).
         weights: the source of `Pooler.W_1`, (d, d), and `Pooler.b_1`.
 
     Source: the first word and its layer as in Devlin et al., "BERT" (2019), 3.2, and its code; the mean
     as in Reimers, Gurevych, "Sentence-BERT" (2019), 3.
     """
-    if pooling is Pooling.mean:
+    if pooling in (Pooling.mean, Pooling.max):
         if len(kept) < len(words.rows):
             words = gather([(words, row) for row in kept], [words.rows[row] for row in kept])
-        return replace(column_mean(words), rows=(name,)).as_step(steps.POOLED)
+        takes, step = (
+            (column_mean, steps.POOLED) if pooling is Pooling.mean else (column_maximum, steps.LARGEST)
+        )
+        return replace(takes(words), rows=(name,)).as_step(step)
     if pooling is Pooling.last:
         return gather([(words, kept[-1])], [name]).as_step(steps.LAST_WORD)
     first = gather([(words, 0)], [name]).as_step(steps.FIRST_WORD)

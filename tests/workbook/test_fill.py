@@ -4718,23 +4718,28 @@ def test_layers_of_attention_without_weights(name: str, tmp_path: Path) -> None:
     np.testing.assert_allclose(shown["Enc2.Output"], naive_attention(x, x, x)[1], rtol=1e-12)
 
 
-def test_classes_need_no_names(tmp_path: Path) -> None:
+POOLINGS = pytest.mark.parametrize(("pooling", "takes"), [("Mean", np.mean), ("Max", np.max)])
+
+
+@POOLINGS
+def test_classes_need_no_names(pooling: str, takes: Any, tmp_path: Path) -> None:
     w = np.array([[1, -1], [0.5, 2], [0, 1]])
     blocks: list[Any] = [(1, 1, "Input", X[:3]), (1, 8, "W_C", w), (8, 1, "Attention weights", (3, 3))]
-    blocks += [(8, 8, "Mean pooling", (1, 3)), (8, 14, "Logits", (1, 2))]
+    blocks += [(8, 8, f"{pooling} pooling", (1, 3)), (8, 14, "Logits", (1, 2))]
     _, pooled, logits = filled_blocks(tmp_path, blocks)
-    mean = naive_attention(*3 * [X[:3]])[1].mean(0, keepdims=True)
-    np.testing.assert_allclose(pooled, mean, rtol=1e-12)
-    np.testing.assert_allclose(logits, mean @ w, rtol=1e-12)
+    vector = takes(naive_attention(*3 * [X[:3]])[1], axis=0, keepdims=True)
+    np.testing.assert_allclose(pooled, vector, rtol=1e-12)
+    np.testing.assert_allclose(logits, vector @ w, rtol=1e-12)
 
 
-def test_the_mean_of_the_outputs_needs_no_classes(tmp_path: Path) -> None:
+@POOLINGS
+def test_a_vector_of_the_outputs_needs_no_classes(pooling: str, takes: Any, tmp_path: Path) -> None:
     w = np.random.default_rng(4).integers(-5, 6, (3, 3, 2)) / 4
     blocks: list[Any] = [(1, 7 + 5 * n, f"W_{kind}", w[n]) for n, kind in enumerate("QKV")]
-    blocks += [(1, 1, "X", X), (10, 1, "Output", (5, 2)), (20, 1, "Mean pooling", (1, 2))]
+    blocks += [(1, 1, "X", X), (10, 1, "Output", (5, 2)), (20, 1, f"{pooling} pooling", (1, 2))]
     output, pooled = filled_blocks(tmp_path, blocks)
     np.testing.assert_allclose(output, naive_attention(*(X @ own for own in w))[1], rtol=1e-12)
-    np.testing.assert_allclose(pooled, output.mean(0, keepdims=True), rtol=1e-12)
+    np.testing.assert_allclose(pooled, takes(output, axis=0, keepdims=True), rtol=1e-12)
 
 
 def test_beside_x_and_a_y_is_the_output(tmp_path: Path) -> None:

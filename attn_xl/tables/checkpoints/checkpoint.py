@@ -26,7 +26,11 @@ from .tokenizer import Tokenizer, distinct, read_tokenizer
 CONFIG = "config.json"
 VOCABULARY, FACTORS, SEGMENT = "Vocabulary", "RotaryFactors", "Segment"
 MODULES = "modules.json"
-POOLINGS = {"pooling_mode_mean_tokens": "mean", "pooling_mode_cls_token": "first"}
+POOLINGS = {
+    "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_max_tokens": "max",
+    "pooling_mode_cls_token": "first",
+}
 """How sentence-transformers makes one vector of a sentence, in our words."""
 PADDED = 512
 """Embeddings beyond the vocabulary that are usual: matrices are filled up to a round number of rows."""

@@ -622,6 +622,7 @@ OTHERWISE = {
     steps.SOFTMAX.symbol: steps.SHARES.symbol,
     steps.SCORES.symbol: steps.DOT.symbol,
     steps.PROBABILITIES.symbol: steps.SOFTMAX.symbol,
+    steps.POOLED_MAXIMUM.symbol: steps.POOLED.symbol,
     steps.COSINES.symbol: steps.COSINE.symbol,
     steps.NORM.symbol: steps.MAGNITUDE.symbol,
     **dict.fromkeys((_MEAN, steps.LOSSES.symbol), steps.LOSS.symbol),
@@ -682,7 +683,8 @@ def settings_implied(made: Assigned, titles: Sequence[Title]) -> dict[str, Any]:
             implied |= IMPLIES[step]
     layers = {int(n) for title in titles for n in re.findall(r"^Enc(\d+)\.", title.step)}
     stacked = any(in_layers(graph, f"Enc1.{ACROSS[-1]}") for graph in made.graphs)
-    pooled = steps.POOLED.symbol in missing and steps.W_C.symbol not in weights
+    pools = missing & {steps.POOLED.symbol, steps.POOLED_MAXIMUM.symbol}
+    pooled = bool(pools) and steps.W_C.symbol not in weights
     crosses = steps.MEMORY.symbol in weights and any(one.step.startswith("Dec1.") for one in titles)
     decodes = crosses and not any(in_layers(graph, "Dec1.Cross.Softmax") for graph in made.graphs)
     if pooled or decodes or (len(layers) > 1 and not stacked):  # without weights
@@ -758,7 +760,9 @@ def functions_named(titles: Sequence[Title], graphs: Sequence[Graph]) -> dict[st
         steps.NORM: {"norm_type": "rms"} if re.search(r"\brms[\s-]?norm", named) else {},
         steps.SCALED: {"scale": False} if plain else {},
         steps.SOFTMAX: _temperature(titles),
-        steps.POOLED: {"pooling": "first"} if _FIRST_WORD.search(named) else {},
+        steps.POOLED: next(
+            ({"pooling": one} for one, told in _POOLS.items() if told.search(named)), {}
+        ),
         steps.ACTIVATED: {"activation": activations.pop()} if len(activations) == 1 else {},
     }
     has = {one for one in told if any(in_layers(graph, one.symbol) for graph in graphs)}
@@ -771,7 +775,11 @@ _UNSCALED = re.compile(
 """What tells scores that are not divided by √d_k: Luong's alignment scores are not."""
 
 
-_FIRST_WORD = re.compile(r"\bcls\b|\bfirst word\b")
+_POOLS = {
+    "first": re.compile(r"\bcls\b|\bfirst word\b"),
+    "max": re.compile(r"\bmax(?:imum)?[ -]?pool"),
+}
+"""What tells how the vectors of words become one, if that is not their mean."""
 _TEMPERATURE = re.compile(  # t = 2 is a time
     r"(?:\bT\s*[=:]|τ\s*[=:]|\b(?i:temp(?:erature)?)\s*[=:]?)\s*(\d+(?:\.\d+)?)\b"
 )
