@@ -2483,9 +2483,12 @@ def test_a_learning_rate_may_stand_in_a_text_or_is_the_usual_one(
         fill_file(tmp_path / "own.xlsx", {}, tables=attn_xl.read_tables({"one": X[:2]}))
 
 
-@pytest.mark.parametrize("across", [False, True])
-def test_sentences_with_weights_in_common_learn_together(across: bool, tmp_path: Path) -> None:
-    """Against central differences of the mean of their losses; each has gradients of its own steps."""
+@pytest.mark.parametrize(("across", "learned"), [(False, True), (True, True), (False, False)])
+def test_sentences_with_weights_in_common_learn_together(
+    across: bool, learned: bool, tmp_path: Path
+) -> None:
+    """Against central differences of the mean of their losses; each has gradients of its own steps. The
+    weights are as far above their gradients as one sentence is above the other."""
     made, rng, own = openpyxl.Workbook(), np.random.default_rng(4), ("1", "2", "3")
     sheet, inputs = AuthorSheet(made.active, across=across), (X, Y)
     targets = [rng.integers(-9, 10, (5, 3)) / 10 for _ in inputs]
@@ -2496,10 +2499,10 @@ def test_sentences_with_weights_in_common_learn_together(across: bool, tmp_path:
             sheet.block(row, column, title, PETS, columns, content)
     given = {name: rng.integers(-9, 10, (3, 3)) / 10 for name in ("W_Q", "W_K", "W_V")}
     for n, (name, weights) in enumerate(given.items()):
-        for title, row in ((name, 52), (f"d{name}", 62), (f"New {name}", 72)):
+        for title, row in ((name, 52), (f"d{name}", 62), (f"New {name}", 72))[: 2 + learned]:
             sheet.block(row, 2 + 10 * n, title, DIMS, own, weights if title == name else None)
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
-    assert (book.attention, len(book.filling.frames)) == ([], 4 + 6)
+    assert (book.attention, len(book.filling.frames)) == ([], 4 + 3 * (1 + learned))
     shown = shown_in(book, out)
 
     def loss(weights: dict[str, np.ndarray]) -> float:
@@ -2512,7 +2515,7 @@ def test_sentences_with_weights_in_common_learn_together(across: bool, tmp_path:
         up, down = ({**given, name: given[name] + sign * nudge} for sign in (1, -1))
         assert shown[f"d{name}"][i, j] == pytest.approx((loss(up) - loss(down)) / 2e-5, abs=1e-8)
         new = given[name][i, j] - 0.1 * shown[f"d{name}"][i, j]
-        assert shown[f"Learned.{name}"][i, j] == pytest.approx(new, abs=1e-12)
+        assert shown.get(f"Learned.{name}", {(i, j): new})[i, j] == pytest.approx(new, abs=1e-12)
 
 
 def test_attention_of_another_width_leads_to_logits(tmp_path: Path) -> None:

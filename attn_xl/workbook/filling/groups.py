@@ -545,35 +545,39 @@ def of_last_row(node: Matrix) -> Matrix:
 def _learned(
     groups: Sequence[Group], graphs: Sequence[Graph]
 ) -> dict[int, tuple[list[Matrix], set[Matrix]]]:
-    """For each sentence that learns, by its number: its weights after a step, down the gradients of the
-    mean of all losses, which sentences have in common as they have the weights; and the matrices of
-    the others that these are computed from."""
-    learning = {n: group.learns for n, group in enumerate(groups)
-                if group.learns and steps.LOSS.symbol in graphs[n]}  # fmt: skip
-    weights = {n: [w for w in graphs[n].values() if w.role == "weight"] for n in learning}
-    parts: dict[tuple[str, Place], dict[int, Matrix]] = {}
+    """For each sentence that learns, by its number: its weights after a step, and the matrices of other
+    sentences that these are computed from. Sentences with weights in common have the gradients of the
+    mean of their losses in common, too."""
+    weights = {
+        n: {_placed(group, w): w for w in graph.values() if w.role == "weight"}
+        for n, (group, graph) in enumerate(zip(groups, graphs))
+        if group.learns and steps.LOSS.symbol in graph
+    }
+    sums: dict[tuple[str, Place], dict[int, Matrix]] = {}
     for n, own in weights.items():
-        names = {gradient_step(w).symbol for w in own} if len(learning) > 1 else set[str]()
+        together = sum(not own.keys().isdisjoint(others) for others in weights.values())
+        names = {w.part.name(gradient_step(w).symbol) for w in own.values()}
 
-        def part(d: Matrix, names: set[str] = names) -> Matrix:
-            return replace(d, name="", step=None) if d.name in names else d
+        def part(d: Matrix, names: set[str] = names, several: bool = together > 1) -> Matrix:
+            return replace(d, name="", step=None) if several and d.name in names else d
 
-        seed = constant(1) / len(learning) if len(learning) > 1 else constant(1)
-        for w, d in zip(own, gradients_from(graphs[n][steps.LOSS.symbol], seed, own, part)):
-            parts.setdefault(_placed(groups[n], w), {})[n] = d
-    totals = {at: reduce(add, ds.values()) for at, ds in parts.items()}
-    if len(learning) > 1:
-        totals = {at: total.named(f"d{at[0]}", "") for at, total in totals.items()}
-    found = {}
-    for n, rate in learning.items():
-        cell = option(rate, RATE, "")
-        new = [
-            (w - cell * totals[_placed(groups[n], w)]).named(f"{LEARNED}{w.name}", "")
-            for w in weights[n]
-        ]
-        others = (one for ds in parts.values() for m, one in ds.items() if m != n)
-        found[n] = new, {*walk(others)} - {*walk(graphs[n].values())}
-    return found
+        seed = constant(1) / together if together > 1 else constant(1)
+        found = gradients_from(graphs[n][steps.LOSS.symbol], seed, [*own.values()], part)
+        for at, d in zip(own, found):
+            sums.setdefault(at, {})[n] = d
+    whole = {at: w for own in weights.values() for at, w in own.items()}
+    totals = {at: reduce(add, ds.values()) for at, ds in sums.items()}
+    totals = {
+        at: d if d.name else d.as_step(gradient_step(whole[at]), whole[at].part)
+        for at, d in totals.items()
+    }
+    learned = {}
+    for n, own in weights.items():
+        rate = option(groups[n].learns, RATE, "")
+        new = [(w - rate * totals[at]).named(f"{LEARNED}{w.name}", "") for at, w in own.items()]
+        others = (d for at in own for m, d in sums[at].items() if m != n)
+        learned[n] = new, {*walk(others)} - {*walk(graphs[n].values())}
+    return learned
 
 
 def _placed(group: Group, w: Matrix) -> tuple[str, Place]:
@@ -1106,13 +1110,15 @@ def _by_numbers(made: Assigned, pages: Mapping[str, Page]) -> None:
 def _by_rhythm(made: Assigned, pages: Mapping[str, Page]) -> None:
     """Give a sentence without titles the frames of one with titles, as far from its input; of some of
     them, recognized by their numbers, the others."""
-    taken = [group.input.place for group in made.groups]
-    taken += [frame.place for group in made.groups for frame in group.frames]
+    taken = [frame.place for group in made.groups for frame in (*group.given, *group.frames)]
     for group, like in every(made.groups, made.groups):
         down = group.input.place.row - like.input.place.row
         across = group.input.place.column - like.input.place.column
         own = {one.step: one.place for one in group.frames if one not in group.known}
         theirs = {one.step: one for one in like.frames if one not in like.known}
+        theirs = {
+            step: one for step, one in theirs.items() if _LEARNS.sub("", step) not in group.weights
+        }
         frames = [one for step, one in theirs.items() if step not in own]
         places = {step: shifted(one.place, down, across) for step, one in theirs.items()}
         apart = any(places.get(step) != place for step, place in own.items())
