@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from attn_xl.errors import InputError
+from attn_xl.errors import InputError, ShapeError
 from attn_xl.text import OFF, ON
 
 from .extent import HIDES
@@ -118,7 +118,13 @@ def width(x: Matrix) -> Matrix:
 
 
 def additive(q: Matrix, k: Matrix, v: Matrix) -> Matrix:
-    """v · tanh(q + k) of each row of two matrices, (n, d), (m, d) and (1, d) to (n, m)."""
+    """v · tanh(q + k) of each row of two matrices, (n, d), (m, d) and (1, d) to (n, m).
+
+    Raises:
+        ShapeError: if the shapes do not fit.
+    """
+    if not q.shape[1:] == k.shape[1:] == v.shape[1:] or len(v.rows) != 1:
+        raise ShapeError(f"cannot compare {q.shape} and {k.shape} by {v.shape}: they differ in width.")
     return Additive()(q, k.T, v)
 
 

@@ -236,8 +236,8 @@ def of_compared(texts: Iterable[Any]) -> dict[str, str]:
     forms: list[tuple[dict[str, str], dict[str, str]]] = []
     for text in (text for text in titles if "=" in text or "tanh" in text):
         added = _OF_TANH.search(_unsigned(text))
-        if added and (added[1] or added[6]):
-            v, w, s, u, h, behind = added.groups()
+        v, w, s, u, h, behind = added.groups(default="") if added else [""] * 6
+        if added and (v or behind) and "x" not in (s[:1], h[:1]):  # x: of a recurrent network
             keys_first = (s or w)[0] in _OF_KEYS and (h or u)[0] not in _OF_KEYS
             own = {w: "W_K", u: "W_Q"} if keys_first else {w: "W_Q", u: "W_K"}
             own = own if s or len(w) > 1 else {}  # Q and K are themselves

@@ -12,7 +12,7 @@ from conftest import alike
 from primitives import PRIMITIVES
 
 from attn_xl import InputError, Matrix, Settings, explain, given, softmax
-from attn_xl.graph.functions import exp, gather, row_maximum, row_sum, sqrt, width
+from attn_xl.graph.functions import additive, exp, gather, row_maximum, row_sum, sqrt, width
 from attn_xl.graph.graph import Graph
 from attn_xl.graph.loops import Entered, recompute
 from attn_xl.graph.matrix import Operation
@@ -109,6 +109,8 @@ def test_softmax_keeps_its_steps() -> None:
 def test_shapes_must_fit() -> None:
     with pytest.raises(ValueError, match="cannot multiply"):
         matrix([[1, 2]]) @ matrix([[1, 2]])
+    with pytest.raises(ValueError, match="differ in width"):
+        additive(matrix([[1, 2]]), matrix([[1, 2]]), matrix([[1]]))
     with pytest.raises(ValueError, match="row and"):
         given([[1, 2]], ["a"], ["x"], "X")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import openpyxl
 import pytest
 from conftest import ROOT
 
@@ -80,6 +81,26 @@ def test_what_was_read_in_a_special_way_is_said() -> None:
     assert "'old' is hidden and was skipped" in said
     assert list(read_tables(INPUTS / "formats.xlsx", sheet="old").sentences) == ["old"]
     assert read_tables(INPUTS / "comma.csv").remarks == ()
+
+
+def test_a_mask_and_a_vocabulary_may_stand_the_other_way_round(tmp_path: Path) -> None:
+    """Beside words in rows; nothing is remarked."""
+    words = [["", "a", "b"], *([word, *x] for word, x in zip(WORDS, X))]
+    mask: list[list[Any]] = [[0], [-1e9], [0]]
+    known: list[list[Any]] = [["", "the", "cat", "on"], ["a", 1, 2, 3], ["b", 0, 1, 1]]
+    probabilities = []
+    for turned in (False, True):
+        book = openpyxl.Workbook()
+        for name, table in {"s": words, "Mask": mask, "Vocabulary": known}.items():
+            sheet = book.create_sheet(name)
+            for line in table if turned or name == "s" else zip(*table):
+                sheet.append([*line])
+        del book["Sheet"]
+        book.save(tmp_path / "s.xlsx")
+        found = attend(read_tables(tmp_path / "s.xlsx"), model="decoder-only", feed_forward=False)
+        probabilities.append(found["s"]["Probabilities"].values)
+        assert found.remarks == ()
+    assert np.array_equal(*probabilities)
 
 
 def test_words_in_columns_are_computed_as_if_in_rows() -> None:
