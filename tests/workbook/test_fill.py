@@ -461,7 +461,7 @@ def test_scores_of_encoder_and_decoder_states(
 
 
 def test_what_additive_scores_of_one_state_are_made_of(tmp_path: Path) -> None:
-    """Parts of the equation over the scores, as titles of further frames."""
+    """Parts of the equation over the scores, as titles of further frames; a sum is asked about."""
     made, rng, s = openpyxl.Workbook(), np.random.default_rng(4), Y[:1]
     sheet = AuthorSheet(made.active)
     sheet.block(2, 2, "Encoder hidden states h", PETS, DIMS, X)
@@ -473,7 +473,11 @@ def test_what_additive_scores_of_one_state_are_made_of(tmp_path: Path) -> None:
     for n, (title, words) in enumerate(frames.items()):
         sheet.block(12, 2 + 8 * n, title, words, "12")
     sheet.block(22, 2, "Scores e = v_a^T tanh(W_a s_{t-1} + U_a h_j)", ("s",), PETS)
-    shown = shown_in(*filled(saved(made, tmp_path / "own.xlsx")))
+    sheet.block(22, 18, "W_a s + U_a h", PETS, "12")
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    (said,) = book.attention
+    assert said.startswith("Sheet!S24:T28: is blank, and 'W_a s + U_a h' names no step. Say which:")
+    shown = shown_in(book, out)
     wanted = s @ w, X @ u, np.tanh(s @ w + X @ u), (np.tanh(s @ w + X @ u) @ v).T
     assert [*shown] == ["Q", "K", "Energies", "Scores"]
     for found, numbers_of in zip(shown.values(), wanted):

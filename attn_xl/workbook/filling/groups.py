@@ -277,12 +277,14 @@ def _unnamed(
             first = 2 if page.labels(row - 1, column, 1, columns) else 1
             away = [*every(range(first, 5), (0, 1)), *every((0, 1, -1), range(1, 4))]
             near = [(row - n, column - m) for n, m in sorted(away, key=sum)]
-            if min(rows, columns) > 1:
+            several = min(rows, columns) > 1  # a title may stand right beside a single row
+            if several:
                 near += [*every((row, row + 1), range(column + columns, column + columns + 3))]
             values = ((cell, page.sheet.values.get(cell)) for cell in near)
             texts = ((c, v) for c, v in values if isinstance(v, str) and not isinstance(v, ErrorValue))
             told = ((cell, clean(text)) for cell, text in texts if text not in ARROWS)
-            texts_near = [one for one in told if one[1] not in labels]
+            own = {label for side, _ in labels_of(page, place) for label in side if several}
+            texts_near = [one for one in told if one[1] not in labels | own]
             for cell, text in sorted(texts_near, key=lambda one: not step_told(one[1]))[:1]:
                 names = (rows, columns) in shapes or step_called(text, called)
                 if names and repr(text) not in said:
