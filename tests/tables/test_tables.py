@@ -292,6 +292,12 @@ def test_what_is_not_a_number_is_named_with_its_cell(make: Make, value: Any, sai
         read_tables(make({"pets": rows}))
 
 
+def test_rows_of_texts_do_not_part_a_table(make: Make) -> None:
+    rows = [GOOD[0], GOOD[1], *([word, *["n/a"] * len(GOOD[1][1:])] for word in "xy"), *GOOD[2:]]
+    with pytest.raises(InputError, match="cell B3: the text 'n/a' where a number is needed"):
+        read_tables(make({"pets": rows}))
+
+
 def test_a_stored_error_value_is_named(make: Make) -> None:
     path = change(
         make({"pets": GOOD}), rb'<c r="B3" t="n"><v>3</v></c>', b'<c r="B3" t="e"><v>#REF!</v></c>'

@@ -65,9 +65,6 @@ class Gather(RowsOf):
 
     noun = "Rows"
 
-    def words(self, *operands: str) -> str:
-        return f"the word's row of {' and '.join([*dict.fromkeys(operands)])}"
-
 
 @record(frozen=True, eq=False, repr=False)
 class Moved(RowsOf):
