@@ -28,7 +28,7 @@ from .operations.positions import Angle as Angle
 from .operations.positions import Distance as Distance
 from .operations.positions import QuarterTurn as QuarterTurn
 from .operations.positions import Sinusoid as Sinusoid
-from .operations.products import Additive, Dot
+from .operations.products import Additive, Apart, Dot
 from .operations.reductions import (
     Best,
     BlockNorms,
@@ -126,6 +126,11 @@ def additive(q: Matrix, k: Matrix, v: Matrix) -> Matrix:
     if not q.shape[1:] == k.shape[1:] == v.shape[1:] or len(v.rows) != 1:
         raise ShapeError(f"cannot compare {q.shape} and {k.shape} by {v.shape}: they differ in width.")
     return Additive()(q, k.T, v)
+
+
+def distances(x: Matrix) -> Matrix:
+    """(n, d) to (n, n): the Euclidean distance of each two rows."""
+    return Apart()(x, x.T)
 
 
 def gather(picks: Sequence[tuple[Matrix, int]], rows: Sequence[str]) -> Matrix:

@@ -32,7 +32,7 @@ from attn_xl.graph.operations.elementwise import (
     tanh,
 )
 from attn_xl.graph.operations.positions import Angle, Count, Distance, Mask, QuarterTurn, Sinusoid, When
-from attn_xl.graph.operations.products import Additive, Dot, Product, Transpose
+from attn_xl.graph.operations.products import Additive, Apart, Dot, Product, Transpose
 from attn_xl.graph.operations.reductions import (
     Best,
     BlockNorms,
@@ -65,6 +65,7 @@ NAMED: dict[str, Operation] = {
     "Product": Product(),
     "Dot": Dot(),
     "Additive": Additive(),
+    "Apart": Apart(),
     "Add": ADD,
     "Subtract": SUBTRACT,
     "Multiply": MULTIPLY,

@@ -28,6 +28,7 @@ from attn_xl.graph import functions as f
 from attn_xl.graph.graph import Graph, walk
 from attn_xl.graph.matrix import Matrix, Operation, operation_of
 from attn_xl.graph.operations.elementwise import angle, gelu, gelu_slope, positive
+from attn_xl.graph.operations.products import Apart
 from attn_xl.graph.operations.reductions import Largest
 from attn_xl.graph.operations.selection import AddedRows, Placed, Repeated
 from attn_xl.graph.recurrence import recurrence
@@ -90,6 +91,7 @@ CASES: dict[str, tuple[Callable[[], Matrix], bool]] = {
     "Product": (lambda: X @ SQUARE, True),
     "Dot": (lambda: f.row_dot(X, Y), False),
     "Additive": (lambda: f.additive(X, Y, START), False),
+    "Apart": (lambda: Apart()(X, Y.T), False),
     "Add": (lambda: X + Y, True),
     "Subtract": (lambda: X - Y, True),
     "Multiply": (lambda: X * Y, True),
@@ -391,6 +393,7 @@ Expression.steps = {
     "additive": lambda self, x, n, m, depth: f.additive(
         x, self.sized(3, m, depth), self.sized(1, m, 0)
     ),
+    "apart": lambda self, x, n, m, depth: Apart()(x, self.sized(m, 2, depth) * 64 + 1e3),
     "transposed": lambda self, x, n, m, depth: x.T,
     "columns": Expression.columns,
     "gathered": Expression.gathered,

@@ -184,6 +184,50 @@ class Additive(Operation):
         return Gather(tuple((row, 0) for row in range(len(rows))))(*rows, rows=q.rows)
 
 
+class Apart(Operation):
+    """The Euclidean distance of each row of one matrix, (n, d), from each column of another, (d, m):
+    (n, m): `=SQRT(SUMPRODUCT(($B5:$D5-$B$6:$D$6)^2))`."""
+
+    noun = "Distances"
+    reads = (Reads.row, Reads.column)
+
+    def labels(self, *operands: Matrix) -> tuple[Sequence[str], Sequence[str]]:
+        return operands[0].rows, operands[1].columns
+
+    def numbers(self, *operands: Numbers) -> Numbers:
+        left, right = operands
+        total = np.zeros((len(left), right.shape[1]))
+        for own, other in zip(left.T, right):
+            total += np.subtract.outer(own, other) ** 2
+        return np.asarray(np.sqrt(total))
+
+    def formula(self, row: int, column: int, *operands: Operand) -> str:
+        left, right = operands
+        other = right.column(column)
+        if left.is_transposed == right.is_transposed:
+            other = f"TRANSPOSE({other})"
+        return f"SQRT(SUMPRODUCT(({left.row()}-{other})^2))"
+
+    def words(self, *operands: str) -> str:
+        left, right = (in_parentheses(words, SUMS) for words in operands)
+        return f"the distance of each row of {left} from each row of {right.removesuffix('ᵀ')}"
+
+    def worked(self, row: int, column: int, own: Term, *terms: Term) -> Said:
+        left, right = terms
+        parts = own.total(
+            left.shape[1],
+            lambda k: f"({left.at(row, k).text} - {right.at(k, column).within(2)})²",
+        )
+        return Said(f"√({parts.text})")
+
+    def gradient(self, number: int, own: Matrix, d: Matrix, *operands: Matrix) -> Matrix:
+        left, right = operands
+        shares = d / own
+        if number:
+            return right * Sum(columns=True)(shares) - left.T @ shares
+        return left * Sum()(shares) - shares @ right.T
+
+
 class Transpose(Operation):
     """Rows become columns. Formulas read the original cells; if named, cells repeat them: `=X!C5`."""
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from attn_xl.errors import AttnXlError, InputError
-from attn_xl.graph.functions import best, exp, gather, option, row_sum, sqrt, tanh
+from attn_xl.graph.functions import best, distances, exp, gather, option, row_sum, sqrt, tanh
 from attn_xl.graph.gradients import gradient_step, gradients_from
 from attn_xl.graph.graph import Graph, walk
 from attn_xl.graph.matrix import Matrix, operation_of
@@ -74,6 +74,7 @@ from attn_xl.text import clean
 from .sentences import OF_LOSSES, PERPLEXITY, RATE, find_sentences, is_of_learning
 from .titles import (
     DEVIATION,
+    EUCLIDEAN,
     HEAD,
     IMPLIES,
     JOINED,
@@ -507,6 +508,9 @@ def as_shown(graph: Graph, temperatures: Iterable[float] = ()) -> Graph:
         for name, node in graph.items()
         if name.endswith(f".{steps.EXPONENTIALS.symbol}") and len(node.parents[0].parents) == 2
     ]
+    if steps.COSINE.symbol in graph:
+        apart = distances(graph[steps.INPUT.symbol])
+        shown.append(apart.named(EUCLIDEAN, "the distance of each two words"))
     if steps.LOSS.symbol in graph:
         shown.append(exp(graph[steps.LOSS.symbol]).named(PERPLEXITY, "e to the loss"))
     shown += _after_the_last(graph)

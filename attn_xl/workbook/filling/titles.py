@@ -48,6 +48,8 @@ from attn_xl.tables.survey import Tables
 
 Compute = Callable[[Tables, Mapping[str, Any]], Graph]
 """Computes the model for the tables of one sentence, with settings that the frames imply."""
+EUCLIDEAN = "Euclidean"
+"""The distance of each two words."""
 IMPLIES: dict[str, dict[str, Any]] = {
     steps.MASK.symbol: {"causal": True},
     steps.MASKED.symbol: {"causal": True},
@@ -59,8 +61,11 @@ IMPLIES: dict[str, dict[str, Any]] = {
     steps.INFLUENCE.symbol: {"influence": True},
     steps.RESET_STATE.symbol: {"reset": "before"},
     **{
-        one.symbol: {"model": "similarity"}
-        for one in (steps.COSINE, steps.COSINES, steps.MAGNITUDE, steps.ANGLE)
+        name: {"model": "similarity"}
+        for name in (
+            EUCLIDEAN,
+            *(one.symbol for one in (steps.COSINE, steps.COSINES, steps.MAGNITUDE, steps.ANGLE)),
+        )
     },
 }
 """The setting that a blank frame of a step implies."""
