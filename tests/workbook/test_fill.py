@@ -4727,9 +4727,11 @@ def test_layers_of_attention_without_weights(name: str, tmp_path: Path) -> None:
 
 def test_distances_of_words_beside_their_cosines(tmp_path: Path) -> None:
     blocks: list[Any] = [(1, 1, "Embeddings", X), (10, 1, "Cosine similarity", (5, 5))]
-    cosines, apart = filled_blocks(tmp_path, [*blocks, (20, 1, "Euclidean distance", (5, 5))])
+    blocks += [(20, 1, "Euclidean distance", (5, 5)), (30, 1, "Product of lengths", (5, 5))]
+    cosines, apart, product = filled_blocks(tmp_path, blocks)
     lengths = np.linalg.norm(X, axis=1)
-    np.testing.assert_allclose(cosines, X @ X.T / np.outer(lengths, lengths), rtol=1e-12)
+    np.testing.assert_allclose(product, np.outer(lengths, lengths), rtol=1e-12)
+    np.testing.assert_allclose(cosines, X @ X.T / product, rtol=1e-12)
     np.testing.assert_allclose(apart, np.linalg.norm(X[:, None] - X, axis=2), rtol=1e-12, atol=1e-15)
 
 

@@ -79,6 +79,7 @@ from .titles import (
     IMPLIES,
     JOINED,
     LAST,
+    LENGTHS,
     MOSTLY,
     OF_LAYER,
     PARTED,
@@ -511,6 +512,8 @@ def as_shown(graph: Graph, temperatures: Iterable[float] = ()) -> Graph:
     if steps.COSINE.symbol in graph:
         apart = distances(graph[steps.INPUT.symbol])
         shown.append(apart.named(EUCLIDEAN, "the distance of each two words"))
+        lengths = graph[steps.COSINE.symbol].parents[1]
+        shown.append(lengths.named(LENGTHS, "the product of the lengths of each two words"))
     if steps.LOSS.symbol in graph:
         shown.append(exp(graph[steps.LOSS.symbol]).named(PERPLEXITY, "e to the loss"))
     shown += _after_the_last(graph)

@@ -48,8 +48,8 @@ from attn_xl.tables.survey import Tables
 
 Compute = Callable[[Tables, Mapping[str, Any]], Graph]
 """Computes the model for the tables of one sentence, with settings that the frames imply."""
-EUCLIDEAN = "Euclidean"
-"""The distance of each two words."""
+EUCLIDEAN, LENGTHS = "Euclidean", "Lengths"
+"""The distance of each two words, and the product of their lengths."""
 IMPLIES: dict[str, dict[str, Any]] = {
     steps.MASK.symbol: {"causal": True},
     steps.MASKED.symbol: {"causal": True},
@@ -64,6 +64,7 @@ IMPLIES: dict[str, dict[str, Any]] = {
         name: {"model": "similarity"}
         for name in (
             EUCLIDEAN,
+            LENGTHS,
             *(one.symbol for one in (steps.COSINE, steps.COSINES, steps.MAGNITUDE, steps.ANGLE)),
         )
     },
