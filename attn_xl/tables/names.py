@@ -501,8 +501,11 @@ _FURTHER = re.compile(
     r"|^(?:comput|calculat|apply)(?:e|ing)?\s+|(?<=score)s?\s+(?:with|against)\s+[\"“‘'«]?[\w-]+[\"”’'»]?$",
     re.IGNORECASE,
 )
-_LETTER = r"(?:[a-z][\u0300-\u036f]?(?:_[tij]|_\{[^{}]*\})?|[cfhnorsxyz][\u0300-\u036f]?t)"
-"""A symbol behind a name: `Decoder state s_{t-1}`, `Queries q`."""
+_LETTER = (
+    r"(?:(?:(?<!entence\s)(?<!ontext\s)[ce-z]|x)[\u0300-\u036f]?(?:_[tij]|_\{[^{}]*\})?"
+    r"|[cfhnorsxyz][\u0300-\u036f]?t)"
+)
+"""A symbol behind a name: `Decoder state s_{t-1}`, `Queries q`; `Input a` is one of several."""
 _SYMBOL = re.compile(  # `Context A` heads a sentence
     rf"(?<=\w\w)\s+(?:(?<!ontext\s)[A-Zαω]['′]?|[αω]_?ij|{_LETTER})$|(?<=\w\w)\s+(?:outputs?|vectors?)$"
 )

@@ -2804,7 +2804,8 @@ TITLES = {
     "| Input = Token + Position | Input embedding + position embedding | Token + position "
     "| Add positions | Final embeddings (word + position) | E + P",
     None: "3 x 4 | ##s | max % | The matrix | Note: Output | Attention / 2 | Weight matrix | ß | NEXT "
-    "| KT Corp | Context A | Head 1 | Attention by hand | Output − Input "
+    "| KT Corp | Context A | Context c | Input a | Sentence c | Head 1 | Attention by hand "
+    "| Output − Input "
     "| Change = Output - X | Score: 10/10 | Total: ____ / 18 points",  # ß is no SS
 }
 
