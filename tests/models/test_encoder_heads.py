@@ -170,6 +170,10 @@ def test_a_sentence_transformer_pools_as_its_folder_says(bert: Path) -> None:
     assert np.allclose(graph["Unit"].values[0], mean / np.linalg.norm(mean), atol=1e-12)
     (first,) = attn_xl.load_model(bert)("the cat ran", pooling="first", unit_length=False).values()
     assert np.array_equal(first["Pooled"].values, plain["Enc2.Norm_2"].values[:1])
+    shutil.rmtree(bert / "1_Pooling")
+    sentence_transformer(bert, "pooling_mode_max_tokens")
+    (largest,) = attn_xl.load_model(bert)("the cat ran").values()
+    assert np.array_equal(largest["Pooled"].values[0], plain["Enc2.Norm_2"].values.max(axis=0))
 
 
 def test_other_poolings_and_modules(bert: Path) -> None:
