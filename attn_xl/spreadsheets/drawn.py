@@ -41,6 +41,8 @@ _BLANKS = rb'((?:<c r="[A-Z]+(\d+)" s="\d+"(?: t="n")? ?/>)+)'
 """Neighbouring blank cells, as most programs write them, and the row of the last one."""
 _CELLS = re.compile(_BLANKS + b"|" + CELL_START.pattern)
 _OF_BLANK = re.compile(rb'<c r="([A-Z]+)" s="(\d+)"(?: t="n")? ?/>')
+ARRAY = "an array formula"
+"""Why nothing can be written to the cells of one."""
 _EDGES = ("left", "right", "top", "bottom")
 
 
@@ -217,10 +219,9 @@ def _close(sheet: DrawnSheet, xml: bytes, package: Package) -> None:
     for formula in {id(one): one for one in sheet.formulas.values()}.values():
         if formula.rows * formula.columns > 1 or formula.table:
             last = formula.row + formula.rows - 1, formula.column + formula.columns - 1
-            for row in range(formula.row, last[0] + 1):
-                for column in range(formula.column, last[1] + 1):
-                    sheet.formulas.setdefault((row, column), formula)
-            sheet.closed.append(((formula.row, formula.column, *last), "an array formula"))
+            for cell in formula.cells():
+                sheet.formulas.setdefault(cell, formula)
+            sheet.closed.append(((formula.row, formula.column, *last), ARRAY))
     protected = re.search(rb"<(?:\w+:)?sheetProtection\b([^>]*)>", xml[end:])
     if protected and attribute(protected[1], b"sheet") in (b"1", b"true"):
         sheet.closed.append(((1, 1, 1 << 20, 1 << 14), "a protected sheet"))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .addresses import Place, parse_area, place_of
-from .formulas import tokens_of
+from .formulas import Formula, formula_in, tokens_of
 from .numerals import NumberText
 
 Key = tuple[str, int, int]
@@ -45,6 +45,20 @@ OF_NUMBERS = {*re.findall(r"\S+", """
 """)}  # fmt: skip
 """Functions of one number. Of a bare range in SUMPRODUCT, the engine gives them one cell; an expression
 it computes as an array."""
+
+
+class InArray(str):
+    """The formula of a cell that is computed as an array formula is."""
+
+
+def formula_of(formula: Formula, cell: tuple[int, int]) -> str:
+    """What gives the value of a cell that holds a formula, or one of an array's."""
+    if not formula.array:
+        return formula_in(formula, cell)
+    if formula.is_of_one_cell:
+        return InArray(formula.text)
+    row, column = cell[0] - formula.row + 1, cell[1] - formula.column + 1
+    return InArray(f"INDEX({formula.text},{row},{column})")
 
 
 def computed(
@@ -131,11 +145,13 @@ def _understood(
         raise _NotKnown(text)
     tokens = [one for one in tokens_of(text) if one.type != "WHITE-SPACE"]
     ends = [("FUNC", "OPEN"), ("FUNC", "CLOSE"), ("SEP", "ARG")]
-    within, read = list[str](), list[Place]()
+    in_array_formula = isinstance(text, InArray)
+    within, read = ["SUMPRODUCT"] * in_array_formula, list[Place]()
+    of_ranges = OF_RANGES | {"TRANSPOSE"} if in_array_formula else OF_RANGES
     for n, token in enumerate(tokens):
         if token.subtype == "OPEN":
             within.append(token.value[:-1].upper().replace("_XLFN.", ""))
-            if token.type not in ("FUNC", "PAREN") or within[-1] not in {"", *OF_RANGES, *OF_VALUES}:
+            if token.type not in ("FUNC", "PAREN") or within[-1] not in {"", *of_ranges, *OF_VALUES}:
                 raise _NotKnown(token.value)
             token.value = REWRITTEN.get(within[-1], (token.value,))[0]
         elif token.subtype == "CLOSE":
@@ -150,7 +166,7 @@ def _understood(
             place = place_of(sheet, *area[1])
             near = [(one.type, one.subtype) for one in (*tokens[n - 1 : n], *tokens[n + 1 : n + 2])]
             alone = bool(within) and len(near) == 2 and {*near} <= {*ends}
-            if place.rows * place.columns > 1 and not (alone and within[-1] in OF_RANGES):
+            if place.rows * place.columns > 1 and not (alone and within[-1] in of_ranges):
                 in_array = any(kind == "OPERATOR-INFIX" for kind, _ in near)
                 if "SUMPRODUCT" not in within:
                     raise _NotKnown(token.value)

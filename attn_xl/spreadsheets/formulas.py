@@ -60,6 +60,11 @@ class Formula(NamedTuple):
         """Whether its value is a single number or text."""
         return not self.table and (self.rows, self.columns) == (1, 1)
 
+    def cells(self) -> Iterator[tuple[int, int]]:
+        """Its cells by row and column, row after row."""
+        rows = range(self.row, self.row + self.rows)
+        return every(rows, range(self.column, self.column + self.columns))
+
 
 class FormulaBook(NamedTuple):
     """The formulas of each sheet by row and column, and the names of tables and defined ones: what each
@@ -232,6 +237,8 @@ class References:
         for name, sheet in self.formulas.items():
             own = found.setdefault(name, {})
             for (row, column), one in sheet.items():
+                if one.rows * one.columns > 1 and (row, column) != one[1:3]:
+                    continue
                 areas = [*self._areas(one, name, (row, column))]
                 rows = range(row, row + (one.rows if one.rows * one.columns < MOST_SPILLED else 1))
                 own |= {(r, c): areas for r in rows for c in range(column, column + one.columns)}

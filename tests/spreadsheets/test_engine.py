@@ -11,7 +11,8 @@ import pytest
 from authors import DIMS, PETS, AuthorSheet, numbers
 from conftest import by_libreoffice, differences_libreoffice, thorough
 
-from attn_xl.spreadsheets.engine import OF_RANGES, OF_VALUES, computed
+from attn_xl.spreadsheets.engine import OF_RANGES, OF_VALUES, computed, formula_of
+from attn_xl.spreadsheets.formulas import Formula
 from attn_xl.workbook.filling.author import fill_file
 
 FORMULAS = """
@@ -80,6 +81,13 @@ def test_what_is_not_certain_is_left_to_the_program() -> None:
     cells = {(1, 1): 1.0, (2, 1): 2.0, (3, 1): 3.0, (4, 1): object()}
     found = computed(formulas, ["S"], {}, lambda sheet, *at: (cells.get(at), False))
     given = {texts[row - 1]: value for (_, row, _), value in found.items()}
+    arrays = ["A1:A3*2", "TRANSPOSE(A1:A3)-1", "MMULT(TRANSPOSE(A1:A3),A1:A3)", "NEW(A1:A3)"]
+    third = {("S", row, 2): formula_of(Formula(text, row, 1, 1, 3, array=True), (row, 3))
+             for row, text in enumerate(arrays, 1)}  # fmt: skip
+    found = computed(third, ["S"], {}, lambda sheet, *at: (cells.get(at), False))
+    assert {arrays[row - 1]: value for (_, row, _), value in found.items()} == {
+        "TRANSPOSE(A1:A3)-1": 2.0
+    }
     assert given == {
         "A1+1": 2.0, "SUMPRODUCT((A1:A3>1)*A1:A3)": 5.0,
         "SUMPRODUCT(EXP(A1:A3))": pytest.approx(sum(map(math.exp, (1, 2, 3)))),

@@ -39,7 +39,7 @@ from conftest import (
     thorough,
     verify,
 )
-from engines import IronCalc
+from engines import IronCalc, store_values
 from judges import differences_ironcalc
 from openpyxl.chart.data_source import NumData
 from openpyxl.styles import Border, PatternFill, Side
@@ -1886,6 +1886,33 @@ def test_inspect_lists_the_frames_without_writing(tmp_path: Path, capsys: Any) -
     assert not [path for path in tmp_path.iterdir() if "filled" in path.name]
 
 
+def test_one_array_formula_for_a_matrix_is_written_where_the_author_has_one(tmp_path: Path) -> None:
+    path = two_contexts(tmp_path / "own.xlsx", [])
+    book = openpyxl.load_workbook(path)
+    sheet, array = book.active, openpyxl.worksheet.formula.ArrayFormula
+    x = numbers(PETS)
+    for (i, j), value in np.ndenumerate(x @ x.T):
+        sheet.cell(15 + i, 3 + j, value)
+    sheet["C15"] = array("C15:G19", "=MMULT(C6:E10,TRANSPOSE(C6:E10))")
+    sheet["U5"] = "Half"
+    for row in range(6, 11):
+        sheet.cell(row, 21, 0)
+    sheet["U6"] = array("U6:U10", "=MMULT(C33:G37,C6:C10)/2")  # reads cells that are filled in
+    book.save(path)
+    result = fill_file(store_values(path), {})
+    (tmp_path / "out.xlsx").write_bytes(result.content)
+    verify(tmp_path / "out.xlsx")
+    assert not result.attention
+    sheet = openpyxl.load_workbook(tmp_path / "out.xlsx").active
+    assert (sheet["K15"].value.ref, sheet["K15"].value.text) == (
+        "K15:O19", "=MMULT($K$6:$M$10,TRANSPOSE($K$6:$M$10))",
+    )  # fmt: skip
+    shown = openpyxl.load_workbook(tmp_path / "out.xlsx", data_only=True).active
+    _, output = naive_attention(x, x, x)
+    half = [cell.value for (cell,) in shown["U6:U10"]]
+    np.testing.assert_allclose(half, output[:, 0] / 2, rtol=1e-12)
+
+
 @pytest.mark.parametrize("across", [False, True])
 def test_products_are_written_as_the_author_writes_them(across: bool, tmp_path: Path) -> None:
     path = two_contexts(tmp_path / "own.xlsx", [], across=across)
@@ -1903,15 +1930,15 @@ def test_products_are_written_as_the_author_writes_them(across: bool, tmp_path: 
         cells[row][column] for row, column in ([(13, 4), (40, 4)] if across else [(15, 4), (42, 4)])
     ]
     assert [(one.formula.partition("(")[0], one.array) for one in ours] == [
-        ("MMULT", True),
-        ("MMULT", False),
+        ("MMULT", (1, 1)),
+        ("MMULT", None),
     ]
     (tmp_path / "out.xlsx").write_bytes(result.content)
     engine = IronCalc(tmp_path / "out.xlsx")
     for row, column, one in ((row, *cell) for row, line in cells.items() for cell in line.items()):
         assert engine.value("Attention", row, column) == pytest.approx(one.value, rel=1e-12)
     assert as_she_writes("SUM(MMULT($C33:$G33,C$6:C$10))", frozenset({"SUMPRODUCT"})) == (
-        "SUMPRODUCT($C33:$G33,TRANSPOSE(C$6:C$10))", True
+        "SUMPRODUCT($C33:$G33,TRANSPOSE(C$6:C$10))", (1, 1)
     )  # fmt: skip
 
 

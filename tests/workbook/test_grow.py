@@ -19,6 +19,7 @@ from openpyxl.comments import Comment
 from openpyxl.drawing.colors import ColorChoice, SchemeColor
 from openpyxl.formatting.rule import ColorScaleRule, FormulaRule
 from openpyxl.styles import Border, PatternFill, Side
+from openpyxl.utils import get_column_letter as letter
 from openpyxl.workbook.defined_name import DefinedName
 from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.pagebreak import Break
@@ -764,6 +765,64 @@ def test_shared_and_array_formulas_move(tmp_path: Path) -> None:
         "=Sheet!A4*2", "=Sheet!A7*2", "=Sheet!A10*2",
     ]  # fmt: skip
     assert (sheet["I10"].value.ref, sheet["I10"].value.text) == ("I10:I11", "=A9:A10*2")
+
+
+def with_arrays(sheet: Any, column: int, arrays: bool) -> list[str]:
+    """A sentence of three words whose matrices are array formulas, the softmax one in each row, or are
+    blank; the ranges of the matrices."""
+    places = AuthorSheet(sheet).sentence(2, column, WORDS[:3], numbers(WORDS[:3], 2), dims=DIMS[:2])
+    first, last = (letter(column + n) for n in (1, 3))
+    x, scores, scaled, weights = (
+        f"{first}{places[step][0]}:{last if n else letter(column + 2)}{places[step][0] + 2}"
+        for n, step in enumerate(("Input", "Scores", "Scaled", "Attention"))
+    )
+    found = {
+        scores: f"MMULT({x},TRANSPOSE({x}))",
+        scaled: f"{scores}/SQRT(2)",
+        f"{first}{places['Output'][0]}:{letter(column + 2)}{places['Output'][0] + 2}":
+            f"MMULT({weights},{x})",
+    }  # fmt: skip
+    top = places["Scaled"][0]
+    for n in range(3):
+        row = f"{first}{top + n}:{last}{top + n}"
+        there = f"{first}{places['Attention'][0] + n}:{last}{places['Attention'][0] + n}"
+        found[there] = f"EXP({row})/SUM(EXP({row}))"
+    for area, formula in found.items() if arrays else ():
+        for cell in (cell for line in sheet[area] for cell in line):
+            cell.value = 0.0  # other numbers than those of other words
+        start = area.partition(":")[0]
+        sheet[start] = openpyxl.worksheet.formula.ArrayFormula(area, f"={formula}")
+    return [*found]
+
+
+def arrays_of(sheet: Any) -> dict[str, str]:
+    """The array formulas of several cells, by their range."""
+    found = (cell.value for row in sheet for cell in row)
+    arrays = (one for one in found if isinstance(one, openpyxl.worksheet.formula.ArrayFormula))
+    return {one.ref: one.text[1:] for one in arrays if ":" in one.ref}
+
+
+@pytest.mark.parametrize("words", [2, 3, 6])
+def test_array_formulas_become_those_of_other_words(words: int, tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    with_arrays(made.active, 2, True)
+    with_arrays(made.active, 9, False)
+    made.active["P9"] = "Difference"
+    for cell in (cell for line in made.active["P11:R13"] for cell in line):
+        cell.value = 0.0
+    made.active["P11"] = openpyxl.worksheet.formula.ArrayFormula("P11:R13", "=C11:E13-C18:E20")
+    path = saved(made, tmp_path / "own.xlsx")
+    given = sentence(WORDS[:words], 4), sentence(WORDS[:words], 4, 5)
+    book = openpyxl.load_workbook(put(path, *given)).active
+    found = arrays_of(book)
+    scores, scaled = (
+        next(area for area, text in found.items() if text.startswith(start) and "$C" in text)
+        for start in ("MMULT($C$4", "$C$")
+    )
+    assert len(found) == 7  # three of each sentence, and the difference
+    (difference,) = (area for area, text in found.items() if text == f"{scores}-{scaled}")
+    shapes = (np.shape(book[area]) for area in (scores, scaled, difference))
+    assert {*shapes} == {(words, words)}
 
 
 @pytest.mark.parametrize("from_rows", [False, True])

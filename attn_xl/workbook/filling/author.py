@@ -22,8 +22,7 @@ from attn_xl.settings import SETTINGS, Settings
 from attn_xl.spreadsheets.addresses import address, quoted
 from attn_xl.spreadsheets.book import wrote_this
 from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet, read_drawn
-from attn_xl.spreadsheets.engine import Key, computed
-from attn_xl.spreadsheets.formulas import formula_in
+from attn_xl.spreadsheets.engine import Key, computed, formula_of
 from attn_xl.spreadsheets.numerals import NOT_STORED
 from attn_xl.tables.frames import Frame, step_called, titles_of
 from attn_xl.tables.labels import Table, looked_up
@@ -33,7 +32,7 @@ from attn_xl.tables.roles import BY_DEFAULT, WordsIn
 from attn_xl.tables.survey import Tables, heads_of, names_model, read_settings
 from attn_xl.tables.written import read_record
 from attn_xl.text import clean, listed
-from attn_xl.workbook.xlsx.splice import FilledCells, Now, StoredValues, filled_at, spliced
+from attn_xl.workbook.xlsx.splice import FilledCells, Now, StoredValues, arrays_in, filled_at, spliced
 from attn_xl.workbook.xlsx.table_columns import with_header_names
 
 from .areas import areas_of, has_tags
@@ -446,12 +445,13 @@ def _compute(
     formulas: dict[Key, str] = {}
     for sheet, own in values.items():
         known = drawn.references.formulas.get(sheet, {}) if drawn.references else {}
+        arrays = {cell: one for one in arrays_in(written.get(sheet, {})) for cell in one.cells()}
         for row, column in own:
             filled = filled_at(written.get(sheet, {}), row, column)
-            hers = known.get((row, column))
+            hers = arrays.get((row, column)) or (None if filled else known.get((row, column)))
             text = filled.formula if filled else ""
-            if filled is None and hers is not None and hers.is_of_one_cell:
-                text = formula_in(hers, (row, column))
+            if hers is not None and not hers.table:
+                text = formula_of(hers, (row, column))
             formulas[sheet, row, column] = text
     now = Now(drawn, written, values)
 

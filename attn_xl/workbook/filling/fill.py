@@ -33,11 +33,11 @@ from attn_xl.spreadsheets.book import STEPS_NOTE
 from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet
 from attn_xl.spreadsheets.formulas import references
 from attn_xl.spreadsheets.numerals import NOT_STORED, ErrorValue, as_text, is_number
-from attn_xl.tables.frames import Frame, Group, Title, values_in
+from attn_xl.tables.frames import Frame, Group, Title, box, values_in
 from attn_xl.tables.names import names_width
 from attn_xl.tables.own_names import FORMULA, WORDS
 from attn_xl.workbook.layout.layout import rows_alike
-from attn_xl.workbook.layout.page import Block, PlacedOperand
+from attn_xl.workbook.layout.page import Block, PlacedOperand, array_formula
 from attn_xl.workbook.xlsx.splice import (
     Filled,
     FilledCells,
@@ -563,17 +563,29 @@ class Sentence:
             else range(node.shape[0])
         )
         hers = self.hers.get(frame.step, frozenset())
+        whole = ""
+        if (
+            clone is not None
+            and plain
+            and WHOLE in hers
+            and wanted.all()
+            and node not in self._in_loops
+        ):
+            alone = node.values.size == 1 or node in self._in_loops
+            whole = "" if alone else array_formula(blocks, clone, home)
         patterns: dict[object, Formulas] = {}
-        lines = []
+        lines: list[Formulas] = []
         for i, kind in enumerate(kinds):
-            if clone is None or not wanted[i].any():
-                lines.append((("", False),) * node.shape[1])
+            if clone is None or whole or not wanted[i].any():
+                lines.append((NONE,) * node.shape[1])
                 continue
             if kind not in patterns:
                 own = PlacedOperand(blocks, clone, home, i, {}, frame.turned)
                 texts = map(own.formula, range(node.shape[1]))
                 patterns[kind] = tuple(as_she_writes(text, hers) for text in texts)
             lines.append(patterns[kind])
+        if whole:
+            lines[0] = ((whole, node.shape), *lines[0][1:])
         if frame.turned:
             numbers, wanted, lines = numbers.T, wanted.T, [*zip(*lines)]
         for i, line in enumerate(lines):
@@ -588,6 +600,10 @@ class Sentence:
                 yield home.row + i, FilledRun(home.column + start, values, line[start:end])
 
 
+NONE = "", None
+"""No formula."""
+WHOLE = "{}"
+"""One array formula for a whole matrix."""
 _OF_ROWS = re.compile(r"SUMPRODUCT\(([^(),]+),([^(),]+)\)")
 _OF_BOTH = re.compile(r"SUM\(MMULT\(([^(),]+),([^(),]+)\)\)")
 _CALL = re.compile(r"\b(SUMPRODUCT|SUM\(MMULT|MMULT)\(")
@@ -601,13 +617,16 @@ def _functions(drawn: DrawnBook, made: Assigned) -> dict[str, frozenset[str]]:
         place, formulas = frame.place, sheets[frame.place.sheet].formulas
         for cell in ((place.row, place.column), (place.last_row, place.last_column)):
             if cell in formulas:
-                found.setdefault(frame.step, set()).update(_CALL.findall(formulas[cell].text))
+                own = found.setdefault(frame.step, set())
+                own.update(_CALL.findall(formulas[cell].text))
+                own.update([WHOLE] * (formulas[cell][1:5] == box(place)))
     return {step: frozenset(names) for step, names in found.items() if names}
 
 
-def as_she_writes(formula: str, hers: frozenset[str]) -> tuple[str, bool]:
-    """A product in the function that an author uses for it elsewhere, and whether that takes an array
-    formula."""
+def as_she_writes(formula: str, hers: frozenset[str]) -> tuple[str, tuple[int, int] | None]:
+    """A product in the function that an author uses for it elsewhere, and the size of the array formula
+    that this takes."""
+    hers -= {WHOLE}
     rows, both = _OF_ROWS.fullmatch(formula), _OF_BOTH.fullmatch(formula)
     if rows and hers == {"MMULT"}:
         first, _, last = rows[2].replace("$", "").rpartition("!")[2].partition(":")
@@ -615,12 +634,12 @@ def as_she_writes(formula: str, hers: frozenset[str]) -> tuple[str, bool]:
         left, right = (
             (f"TRANSPOSE({rows[1]})", rows[2]) if upright else (rows[1], f"TRANSPOSE({rows[2]})")
         )
-        return f"MMULT({left},{right})", True
+        return f"MMULT({left},{right})", (1, 1)
     if both and hers == {"MMULT"}:
-        return f"MMULT({both[1]},{both[2]})", False
+        return f"MMULT({both[1]},{both[2]})", None
     if both and hers == {"SUMPRODUCT"}:
-        return f"SUMPRODUCT({both[1]},TRANSPOSE({both[2]}))", True
-    return formula, False
+        return f"SUMPRODUCT({both[1]},TRANSPOSE({both[2]}))", (1, 1)
+    return formula, None
 
 
 class WholeSoftmax(Operation):

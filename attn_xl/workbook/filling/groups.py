@@ -798,7 +798,7 @@ def _assign(
             by = offer.title.text if offer.title.place else f"the title {offer.title.text!r}{signs}"
             group.frames.append(Frame(step, one.place, one.turned, by))
     for group, graph in zip(made.groups, made.graphs):
-        made.left += _settle_sums(group, graph)
+        made.left += _settle_sums(group, graph, pages)
     named: set[tuple[int, str]] = set()
     for title in titles:
         if title in done or (
@@ -855,7 +855,7 @@ _OF_RESULTS = {*OF_LOSSES, *_WORDS_MADE, steps.LOGITS.symbol, steps.PROBABILITIE
 """Steps that tell, beside weights or a target, what the model has."""
 
 
-def _settle_sums(group: Group, graph: Graph) -> Iterator[str]:
+def _settle_sums(group: Group, graph: Graph, pages: Mapping[str, Page]) -> Iterator[str]:
     """Sums and maxima beside another matrix than theirs: a sum beside attention weights, or behind them
     where no exponentials are shown, is a check of these; others stay blank, and this is said."""
     names = {id(node): name for name, node in graph.items()}
@@ -882,7 +882,8 @@ def _settle_sums(group: Group, graph: Graph) -> Iterator[str]:
                     break
                 group.frames.remove(frame)
                 others = f"of {of}, not of {other.step} beside it"
-                yield f"{frame.where}: stays blank; {frame.step} is {others}."
+                if pages[frame.place.sheet].filled(*box(frame.place)) < rows * columns:
+                    yield f"{frame.where}: stays blank; {frame.step} is {others}."
                 break
 
 

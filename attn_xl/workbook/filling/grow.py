@@ -17,8 +17,8 @@ from attn_xl.errors import InputError
 from attn_xl.graph.extent import HIDES
 from attn_xl.labelled import Labelled
 from attn_xl.models import steps
-from attn_xl.spreadsheets.addresses import Place, address, quoted
-from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet, read_drawn
+from attn_xl.spreadsheets.addresses import Corners, Place, address, quoted
+from attn_xl.spreadsheets.drawn import ARRAY, DrawnBook, DrawnSheet, read_drawn
 from attn_xl.spreadsheets.formulas import formula_in, relative
 from attn_xl.tables.frames import (
     FURTHEST,
@@ -41,7 +41,7 @@ from attn_xl.tables.survey import Tables, heads_of, heads_told
 from attn_xl.text import count, listed
 from attn_xl.workbook.xlsx.moved import Both, Moves, moved
 from attn_xl.workbook.xlsx.repeated import repeated
-from attn_xl.workbook.xlsx.splice import Filled, FilledCells, FilledRow, StoredValues
+from attn_xl.workbook.xlsx.splice import Filled, FilledCells, FilledRow, StoredValues, arrays_in
 
 from .groups import as_shown
 from .sentences import OF_LOSSES, is_of_learning
@@ -106,6 +106,9 @@ class Grown:
                     own.pop((row, column), None)
                     if one.formula and one.value is None:
                         own[row, column] = None
+            for array in arrays_in(written.get(sheet, {})):
+                if (array.row, array.column) in own:
+                    own.update(dict.fromkeys(array.cells()))
 
 
 def grown(
@@ -235,6 +238,9 @@ def grown(
     for sheet in after.sheets:
         list(tags_of(sheet, str(drawn.path), called))
     _move(made, moves, sizes)
+    new = [frame.place for group in made.groups for frame in group.frames]
+    for sheet in after.sheets:  # their arrays make way for new ones
+        sheet.closed = [one for one in sheet.closed if not _is_array_in(sheet.name, *one, new)]
     for group in made.groups:
         for frame, table in [(group.input, group.table), *group.weights.values()]:
             cells = result.cells.setdefault(frame.place.sheet, {})
@@ -243,6 +249,15 @@ def grown(
                 own = cells.setdefault(row, FilledRow())
                 own.update(enumerate(map(Filled, map(float, line)), frame.place.column))
     return result
+
+
+def _is_array_in(sheet: str, area: Corners, why: str, frames: Iterable[Place]) -> bool:
+    """Whether nothing can be written to some cells because they are an array formula within a frame."""
+    inside = (
+        frame.row <= area[0] and frame.column <= area[1] and area[2] <= frame.last_row
+        and area[3] <= frame.last_column for frame in frames if frame.sheet == sheet
+    )  # fmt: skip
+    return why == ARRAY and any(inside)
 
 
 def _for_words(mask: Table, words: Sequence[str]) -> Table:
@@ -664,7 +679,7 @@ def _restyle(
 
 def _like_frames(drawn: DrawnBook, frames: Collection[Frame]) -> dict[Frame, Frame]:
     """The author's own matrices of like formulas, such as the difference of two frames; each with a
-    frame as large, which it reads cell by cell."""
+    frame as large, which it reads cell by cell, or as a whole if it is one array formula."""
     found: dict[Frame, Frame] = {}
     places = [frame.place for frame in frames]
     for sheet in drawn.sheets if drawn.references else ():
@@ -675,9 +690,10 @@ def _like_frames(drawn: DrawnBook, frames: Collection[Frame]) -> dict[Frame, Fra
             alike = {relative(one) if one else "" for one in own}
             if min(block[2:]) < 2 or len(alike) > 1 or any(map(place.overlaps, places)):
                 continue
+            whole = own[0] is not None and own[0][1:5] == block
             for frame in frames:
                 there = frame.place
-                first = Place(there.sheet, there.row, there.column, 1, 1)
+                first = there if whole else replace(there, rows=1, columns=1)
                 if "" not in alike and box(there)[2:] == block[2:] and first in reads[block[:2]]:
                     found[replace(frame, place=place)] = frame
                     break
@@ -697,6 +713,9 @@ def _lines(drawn: DrawnBook, frame: Frame, frames: Collection[Frame]) -> Lines:
             if framed or not any(area.overlaps(place) for area in reads[cell]):
                 continue
             line = [(cell[0], at) if axis else (at, cell[1]) for at in range(first, last + 1)]
+            size = (1, len(line)) if axis else (len(line), 1)
+            if own[cell][3:5] not in ((1, 1), size):
+                continue  # a part of an array formula
             if {relative(own[one]) if one in own else "" for one in line} == {relative(own[cell])}:
                 found[axis].append(line)
     return found
@@ -705,14 +724,19 @@ def _lines(drawn: DrawnBook, frame: Frame, frames: Collection[Frame]) -> Lines:
 def _repeat(
     result: Grown, sheet: str, moves: Both, cells: Sequence[Cell], size: tuple[int, int]
 ) -> None:
-    """Repeat the formula in the first of some cells in as many rows and columns as there are now."""
+    """Repeat the formula in the first of some cells in as many rows and columns as there are now; an
+    array formula for all of them takes that size."""
     after = next(one.formulas for one in result.drawn.sheets if one.name == sheet)
     (top, bottom), (left, right) = (
         axis.span(cells[0][n], cells[-1][n]) for n, axis in enumerate(moves[:2])
     )
+    formula = after[top, left]
     for row, column in product(range(top, bottom + 1), range(left, right + 1)):
         inside = row - top < size[0] and column - left < size[1]
-        held = Filled(None, formula_in(after[top, left], (row, column))) if inside else BLANK
+        if formula[3:5] != (1, 1):
+            inside = (row, column) == (top, left)
+        array = (size if formula[3:5] != (1, 1) else (1, 1)) if formula.array else None
+        held = Filled(None, formula_in(formula, (row, column)), array) if inside else BLANK
         result.cells[sheet].setdefault(row, FilledRow())[column] = held
 
 

@@ -13,14 +13,14 @@ import numpy as np
 from attn_xl.graph.graph import referred_to, walk
 from attn_xl.graph.loops import loops_in
 from attn_xl.graph.matrix import Matrix, Numbers, Operation, cells_of, operation_of
-from attn_xl.graph.terms import NoArray, Reads
+from attn_xl.graph.terms import Reads
 from attn_xl.records import record
 from attn_xl.settings import OVERVIEW, Formulas, Settings
 from attn_xl.spreadsheets.addresses import (
     at_row,
 )
 
-from .page import Block, Extras, PlacedOperand
+from .page import Block, Extras, PlacedOperand, array_formula
 
 TITLE_ROW, NOTE_ROW, LINK_ROW, HEADER_ROW, FIRST_ROW = 1, 2, 3, 4, 5
 LABEL_COLUMN, FIRST_COLUMN = 1, 2
@@ -272,11 +272,7 @@ class Layout:
             return ""
         if node in self._looping:  # it would refer to itself
             return ""
-        own = PlacedOperand(self.blocks, replace(node, name=""), block.place, 0, {})
-        try:
-            return own.array()
-        except NoArray:
-            return ""
+        return array_formula(self.blocks, node, block.place)
 
     @cached_property
     def _looping(self) -> set[Matrix]:

@@ -467,6 +467,15 @@ class PlacedOperand(Operand):
         return place.row - 1 or place.last_row + 1
 
 
+def array_formula(blocks: Mapping[Matrix, Block], node: Matrix, home: Place) -> str:
+    """The array formula of a matrix as it would be written at `home`, without the equals sign; "" where
+    each cell has a formula."""
+    try:
+        return PlacedOperand(blocks, replace(node, name=""), home, 0, {}).array()
+    except NoArray:
+        return ""
+
+
 def _binding(node: Matrix) -> int:
     """How tightly the formula of a matrix without a name binds."""
     operation = operation_of(node)

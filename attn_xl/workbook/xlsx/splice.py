@@ -22,7 +22,6 @@ from attn_xl.spreadsheets.addresses import (
     letters,
     parse_area,
     row_token,
-    split_address,
 )
 from attn_xl.spreadsheets.drawn import (
     CELL,
@@ -35,6 +34,7 @@ from attn_xl.spreadsheets.drawn import (
     data_of,
     rows_in,
 )
+from attn_xl.spreadsheets.formulas import Formula
 from attn_xl.spreadsheets.ooxml import Package
 
 from .author_charts import charts_showing
@@ -58,18 +58,19 @@ class Filled(NamedTuple):
 
     Attributes:
         formula: may have placeholders for row numbers, as `at_row` replaces them.
-        array: whether it is an array formula, which Excel 2010 computes with Ctrl+Shift+Enter.
+        array: the rows and columns of the array formula that begins there, which Excel 2010 computes
+            with Ctrl+Shift+Enter; None if it is not one.
         style: the number of another style for the cell; None keeps its own.
     """
 
     value: float | str | bool | None
     formula: str = ""
-    array: bool = False
+    array: tuple[int, int] | None = None
     style: int | None = None
 
 
-Formulas = tuple[tuple[str, bool], ...]
-"""Of neighbouring cells the formula, and whether it is an array formula."""
+Formulas = tuple[tuple[str, tuple[int, int] | None], ...]
+"""Of neighbouring cells the formula, and the size of the array formula that begins there."""
 
 
 class FilledRun(Mapping[int, Filled]):
@@ -122,6 +123,15 @@ def filled_at(cells: FilledCells, row: int, column: int) -> Filled | None:
     """What a cell gets; None if it is not filled in."""
     parts = cells[row].maps if row in cells else []
     return next((part[column] for part in parts if column in part), None)
+
+
+def arrays_in(cells: FilledCells) -> Iterator[Formula]:
+    """The array formulas of several cells among cells that are filled in one by one."""
+    for row, line in cells.items():
+        for part in (one for one in line.maps if not isinstance(one, FilledRun)):
+            for column, one in part.items():
+                if one.array and one.array != (1, 1):
+                    yield Formula(one.formula, row, column, *one.array, array=True)
 
 
 StoredValues = dict[tuple[int, int], float | str | bool | None]
@@ -216,20 +226,18 @@ _NO_SHEET: tuple[FilledCells, StoredValues, list[list[Any]]] = ({}, {}, [])
 
 
 def _revalued(xml: bytes, values: StoredValues) -> bytes:
-    """The XML of a sheet with other values of some formulas."""
+    """The XML of a sheet with other values of some formulas: of an array formula, in each cell."""
     start, end = data_of(xml)
+    known = {address(*cell).encode(): value for cell, value in values.items()}
 
     def one(found: re.Match[bytes]) -> bytes:
-        formula = _FORMULA.search(found[2] or b"")
-        cell = split_address(attribute(found[1], b"r").decode()) if formula else (0, 0)
-        if formula is None or cell not in values:
+        if (name := attribute(found[1], b"r")) not in known:
             return found[0]
-        value = values[cell]
-        attributes = re.sub(rb'\st="\w+"', b"", found[1]) + _KINDS.get(type(value), b"")
-        inner = _VALUE.sub(b"", found[2])
+        tag, value = found[0][1 : found[0].index(b"c") + 1], known[name]
+        attributes = re.sub(rb'\st="\w+"', b"", found[1].rstrip(b" /")) + _KINDS.get(type(value), b"")
+        inner = _VALUE.sub(b"", found[2] or b"")
         if value is not None:
-            inner += b"<%bv>%b</%bv>" % (formula[1], _values([value])[0], formula[1])
-        tag = formula[1] + b"c"
+            inner += b"<%bv>%b</%bv>" % (tag[:-1], _values([value])[0], tag[:-1])
         return b"<%b%b>%b</%b>" % (tag, attributes, inner, tag)
 
     return xml[:start] + CELL.sub(one, xml[start:end]) + xml[end:]
@@ -425,15 +433,17 @@ def _runs(cells: FilledRow) -> list[_Neighbours]:
 
 @lru_cache(maxsize=64)
 def _pattern(
-    p: str, columns: range, kinds: tuple[type, ...], formulas: Formulas, styles: tuple[int, ...]
+    p: str, run: range, kinds: tuple[type, ...], formulas: Formulas, styles: tuple[int, ...]
 ) -> RowPattern:
     """The XML of neighbouring cells with placeholders for the number of the row and for what they hold:
     numbers, texts, truth values, nothing."""
     parts = []
-    for column, kind, (formula, array), style in zip(columns, kinds, formulas, styles):
+    for column, kind, (formula, array), style in zip(run, kinds, formulas, styles):
         place = f"{letters(column)}{row_token(0)}"
         start = f'<{p}c r="{place}"' + (f' s="{style}"' if style else "")
-        reference = f' t="array" ref="{place}"' if array else ""
+        rows, columns = array or (1, 1)
+        last = f":{letters(column + columns - 1)}{row_token(rows - 1)}" if rows * columns > 1 else ""
+        reference = f' t="array" ref="{place}{last}"' if array else ""
         written = f"<{p}f{reference}>{escaped(formula)}</{p}f>".replace("%", "%%") if formula else ""
         if kind is str and not formula:
             parts.append(
