@@ -6,7 +6,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import permutations
 from itertools import product as every
@@ -37,6 +37,10 @@ _WHOLE = re.compile(
     r"(?:\$?([A-Za-z]{1,3}):\$?([A-Za-z]{1,3})|\$?([0-9]{1,7}):\$?([0-9]{1,7}))(?![\w.(])"
 )
 """Whole columns or rows: `C:D`, `Sheet1!$3:$4`."""
+_SPILLED = re.compile(
+    r"_xlfn\.ANCHORARRAY\(((?:'(?:[^']|'')+'|[\w.]+)!)?(\$?)([A-Za-z]{1,3})(\$?)([0-9]{1,7})\)"
+)
+"""All cells of an array formula, `B5#`."""
 MOST_SPILLED = 1_000_000
 """Cells of an array formula that are followed; of a larger one, its first row."""
 
@@ -99,7 +103,27 @@ def _read(package: Package) -> FormulaBook | None:
         local = defined.get("localSheetId", "")
         where = f"{names[int(local)]}!" if local and int(local) < len(names) else ""
         book.names[where + defined["name"]] = text
+    for name, formulas in book.sheets.items():
+        for cell, one in formulas.items():
+            if "ANCHORARRAY(" in one.text:
+                formulas[cell] = one._replace(text=with_areas(one.text, name, book.sheets))
     return book
+
+
+def with_areas(text: str, host: str, sheets: Mapping[str, Mapping[tuple[int, int], Formula]]) -> str:
+    """A formula on a sheet with `B5:D8` for `B5#`, all cells of an array formula there."""
+
+    def area(found: re.Match[str]) -> str:
+        sheet, column, letter, row, number = (one or "" for one in found.groups())
+        start = split_address(f"{letter.upper()}{number}")
+        array = sheets.get(unquoted(sheet[:-1]) or host, {}).get(start)
+        if array is None:
+            return found[0]
+        end = address(start[0] + array.rows - 1, start[1] + array.columns - 1)
+        end = re.sub(r"([A-Z]+)", rf"{column}\1{row}", end)
+        return f"{sheet}{column}{letter}{row}{number}:{end}"
+
+    return _SPILLED.sub(area, text)
 
 
 def _sheet(xml: bytes) -> dict[tuple[int, int], Formula]:

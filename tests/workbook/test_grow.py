@@ -28,6 +28,7 @@ from openpyxl.worksheet.table import Table as ListedTable
 import attn_xl
 from attn_xl.cli.main import main
 from attn_xl.errors import InputError
+from attn_xl.spreadsheets.addresses import fixed
 from attn_xl.spreadsheets.drawn import read_drawn
 from attn_xl.tables.frames import values_in
 from attn_xl.tables.labels import Table
@@ -802,17 +803,19 @@ def arrays_of(sheet: Any) -> dict[str, str]:
     return {one.ref: one.text[1:] for one in arrays if ":" in one.ref}
 
 
-@pytest.mark.parametrize("words", [2, 3, 6])
-def test_array_formulas_become_those_of_other_words(words: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("words", "dims"), [(2, 4), (3, 2), (3, 4), (6, 4)])
+def test_array_formulas_become_those_of_other_words(words: int, dims: int, tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     with_arrays(made.active, 2, True)
     with_arrays(made.active, 9, False)
     made.active["P9"] = "Difference"
     for cell in (cell for line in made.active["P11:R13"] for cell in line):
         cell.value = 0.0
-    made.active["P11"] = openpyxl.worksheet.formula.ArrayFormula("P11:R13", "=C11:E13-C18:E20")
+    made.active["P11"] = openpyxl.worksheet.formula.ArrayFormula(
+        "P11:R13", "=_xlfn.ANCHORARRAY(C11)-_xlfn.ANCHORARRAY($C$18)"
+    )
     path = saved(made, tmp_path / "own.xlsx")
-    given = sentence(WORDS[:words], 4), sentence(WORDS[:words], 4, 5)
+    given = sentence(WORDS[:words], dims), sentence(WORDS[:words], dims, 5)
     book = openpyxl.load_workbook(put(path, *given)).active
     found = arrays_of(book)
     scores, scaled = (
@@ -820,7 +823,7 @@ def test_array_formulas_become_those_of_other_words(words: int, tmp_path: Path) 
         for start in ("MMULT($C$4", "$C$")
     )
     assert len(found) == 7  # three of each sentence, and the difference
-    (difference,) = (area for area, text in found.items() if text == f"{scores}-{scaled}")
+    (difference,) = (area for area, text in found.items() if text == f"{scores}-{fixed(scaled)}")
     shapes = (np.shape(book[area]) for area in (scores, scaled, difference))
     assert {*shapes} == {(words, words)}
 

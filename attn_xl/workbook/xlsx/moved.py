@@ -22,7 +22,7 @@ from attn_xl.spreadsheets.addresses import (
     split_address,
 )
 from attn_xl.spreadsheets.drawn import CELL, DrawnBook, DrawnSheet, attribute, data_of, rows_in
-from attn_xl.spreadsheets.formulas import Formula, formula_in, tokens_of
+from attn_xl.spreadsheets.formulas import Formula, formula_in, tokens_of, with_areas
 from attn_xl.spreadsheets.ooxml import tag_of
 
 from .author_charts import with_series
@@ -106,15 +106,16 @@ class Both(NamedTuple):
 
 
 def moved(drawn: DrawnBook, moves: Mapping[str, Both]) -> bytes:
-    """The bytes of the workbook after rows and columns of some sheets have moved.
+    """The bytes of the workbook after rows and columns of some sheets have moved. `B5#` becomes a
+    range: the array formula there may become one in each cell.
 
     Raises:
         InputError: if a sheet that moves has something that names cells in a way not known here.
     """
     moves = {name: both for name, both in moves.items() if both.changes}
-    if not moves:
+    package, sheets = drawn.package, drawn.book.marks.sheets()
+    if not (moves or any(b"ANCHORARRAY(" in package.read(part) for part in sheets.values())):
         return drawn.content
-    package = drawn.package
     by_folded = {name.casefold(): both for name, both in moves.items()}
     changed: dict[str, bytes] = {}
 
@@ -125,7 +126,7 @@ def moved(drawn: DrawnBook, moves: Mapping[str, Both]) -> bytes:
             changed[part] = after
 
     written = drawn.references.formulas if drawn.references else {}
-    for name, part in drawn.book.marks.sheets().items():
+    for name, part in sheets.items():
 
         def formulas(xml: bytes, name: str = name) -> bytes:
             def location(found: re.Match[bytes]) -> bytes:  # of a link within the workbook
@@ -134,7 +135,11 @@ def moved(drawn: DrawnBook, moves: Mapping[str, Both]) -> bytes:
 
             plain = _unshared(xml, written.get(name, {}))
             new = re.sub(rb'(\slocation=")([^"]+)"', location, plain)
-            new = with_texts(new, FORMULAS, lambda text: formula_moved(text, name, by_folded))
+            new = with_texts(
+                new,
+                FORMULAS,
+                lambda text: formula_moved(with_areas(text, name, written), name, by_folded),
+            )
             return xml if new == plain and name not in moves else new
 
         try:
