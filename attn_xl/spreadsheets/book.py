@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
+from collections.abc import Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -73,6 +74,16 @@ class Book:
             self.kept["written"] = formulas_in(self.marks.content)
         found: FormulaBook | None = self.kept["written"]
         return found
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """The texts in its cells, each once, in their order."""
+        if "texts" not in self.kept:
+            rows = (dict.fromkeys(row) for grid in self.grids.values() for row in grid)
+            found = dict.fromkeys(value for row in rows for value in row if isinstance(value, str))
+            self.kept["texts"] = [text for text in found if text.strip()]
+        found_before: list[str] = self.kept["texts"]
+        return found_before
 
     @property
     def lacks_values(self) -> bool:

@@ -83,6 +83,7 @@ class DrawnSheet:
         merged: its merged cells.
         closed: ranges where nothing can be written, each with the reason.
         held: blank cells that count as if they held a number, until one is put there.
+        kept: what has been found on it; who changes its cells clears it.
     """
 
     name: str
@@ -93,6 +94,7 @@ class DrawnSheet:
     merged: list[Corners] = field(default_factory=list)
     closed: list[tuple[Corners, str]] = field(default_factory=list)
     held: set[tuple[int, int]] = field(default_factory=set)
+    kept: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def at(self, row: int, column: int) -> str:
         """`'My sheet'!B5`, as messages name a cell."""

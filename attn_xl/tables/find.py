@@ -538,8 +538,7 @@ def _named(f: Found, book: Book, original: str, plain: str) -> Found:
             why = f"its defined name is {name!r}"
             return replace(f, use="weights", name=weight_label(name) or "", why=why)
     if f.names and "called" not in book.kept:
-        texts = [v for g in book.grids.values() for row in g for v in row]
-        own = of_compared(texts) or of_recurrence(texts)
+        own = of_compared(book.texts) or of_recurrence(book.texts)
         book.kept["called"] = {name: step for name, step in own.items() if weight_name(step)}
     for text, at in f.names:
         name = of_head(book.kept["called"].get(text.casefold()) or weight_label(text) or "", plain)

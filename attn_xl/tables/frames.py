@@ -390,8 +390,25 @@ LABELS = ("s", "ss", "a", "z")
 """Letters that are rather labels: of scores, attention and outputs, authors write large ones."""
 
 
-def titles_of(sheet: DrawnSheet, called: Mapping[str, str]) -> Iterator[Title]:
-    """The titles on a sheet; `called` maps an author's own names to steps."""
+def page_of(sheet: DrawnSheet, called: Mapping[str, str]) -> Page:
+    """The cells of a sheet, counted once."""
+    key = "page", frozenset(called.items())
+    if key not in sheet.kept:
+        sheet.kept[key] = Page(sheet, called)
+    page: Page = sheet.kept[key]
+    return page
+
+
+def titles_of(sheet: DrawnSheet, called: Mapping[str, str]) -> tuple[Title, ...]:
+    """The titles on a sheet, found once; `called` maps an author's own names to steps."""
+    key = "titles", frozenset(called.items())
+    if key not in sheet.kept:
+        sheet.kept[key] = (*_titles_of(sheet, called),)
+    titles: tuple[Title, ...] = sheet.kept[key]
+    return titles
+
+
+def _titles_of(sheet: DrawnSheet, called: Mapping[str, str]) -> Iterator[Title]:
     ends = {(top, left): right for top, left, _, right in sheet.merged}
     axes, called_by = _axes(sheet), cache(lambda text: step_called(text, called))
     for (row, column), value in sheet.values.items():
@@ -872,19 +889,17 @@ def _near(cells: Page, title: Title, shape: Shape, turned: bool) -> list[Candida
         corners = {
             (row, column)
             for row in range(title.row + 1, title.row + FURTHEST + 1)
-            for column in range(title.column - columns + 1, title.last_column + 3)
+            for column in range(max(title.column - columns + 1, 1), title.last_column + 3)
         } | {
             (row, column)
-            for row in range(title.row - rows + 1, title.row + 2)
+            for row in range(max(title.row - rows + 1, 1), title.row + 2)
             for column in (
                 *range(title.last_column + 1, title.last_column + WIDEST + 1),
-                *range(title.column - columns - WIDEST + 1, title.column - columns + 1),
+                *range(max(title.column - columns - WIDEST + 1, 1), title.column - columns + 1),
             )
         }
         for row, column in corners:
-            if row < 1 or column < 1 or cells.texts(row, column, rows, columns):
-                continue
-            if cells.arrows(row, column, rows, columns):
+            if cells.texts(row, column, rows, columns) or cells.arrows(row, column, rows, columns):
                 continue
             away = distance(title, row, column, rows, columns)
             place = Place(title.sheet, row, column, rows, columns)

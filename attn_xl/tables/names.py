@@ -232,7 +232,7 @@ def of_compared(texts: Iterable[Any]) -> dict[str, str]:
     Source: Bahdanau et al. (2015), A.1.2; Luong et al., "Effective Approaches to Attention-based Neural
     Machine Translation" (2015), 3.1.
     """
-    titles = [text for text in texts if isinstance(text, str) and len(text) < 100]
+    titles = [*dict.fromkeys(text for text in texts if isinstance(text, str) and len(text) < 100)]
     forms: list[tuple[dict[str, str], dict[str, str]]] = []
     for text in (text for text in titles if "=" in text or "tanh" in text):
         added = _OF_TANH.search(_unsigned(text))

@@ -34,6 +34,7 @@ def tags_of(sheet: DrawnSheet, file: str, known: Mapping[str, str]) -> Iterator[
         if found is None:
             continue
         del sheet.values[row, column]
+        sheet.kept.clear()
         if (row, column) in sheet.held:
             sheet.values[row, column] = 1.0
         where = f"{file}, sheet {sheet.name!r}, cell {sheet.at(row, column).rpartition('!')[2]}"
@@ -104,6 +105,7 @@ def called_in(drawn: DrawnBook, known: Mapping[str, str] | None = None) -> dict[
             found[own] = named[0]
             for cell in cells:
                 sheet.values.pop(cell, None)
+            sheet.kept.clear()
     return found
 
 

@@ -309,7 +309,7 @@ def survey_book(
         survey.tables = replace(
             tables,
             labels={name: right for name, right in labels.items() if name not in unread},
-            called=_called(book.grids),
+            called=_called(book),
         )
     except InputError as error:
         survey.trouble = error
@@ -581,19 +581,13 @@ def one_hot(table: Table, name: str) -> Table:
     return replace(table, name=name, values=values, columns=table.rows, labelled=(True, True))
 
 
-def _called(grids: Mapping[str, Grid]) -> dict[str, str]:
+def _called(book: Book) -> dict[str, str]:
     """An author's own names for steps, if a table of them may be there."""
-    if not any(
-        str(value).strip().casefold() == "step"
-        for grid in grids.values()
-        for row in grid
-        for value in row
-        if isinstance(value, str)
-    ):
+    if not any(text.strip().casefold() == "step" for text in book.texts):
         return {}
     from .own_names import called_on
 
-    return called_on(grids)
+    return called_on(book.grids)
 
 
 def _as_frames_show(

@@ -115,6 +115,12 @@ def main() -> None:
                     3.0,
                 ),
                 (
+                    "convert them beside blank frames",
+                    [*convert, str(sheet)],
+                    [*convert, str(small)],
+                    2.0,
+                ),
+                (
                     "read 4,000 words",
                     [*python, READ.format(path=str(large))],
                     [*python, READ_BY_OPENPYXL.format(path=str(large))],

@@ -46,6 +46,7 @@ from attn_xl.tables.frames import (
     is_beyond,
     labels_of,
     may_end,
+    page_of,
     shifted,
     step_called,
     values_in,
@@ -136,7 +137,7 @@ def assigned(
     file = str(drawn.path)
     called = {**called_in(drawn, called), **called}
     tags = [tag for sheet in drawn.sheets for tag in tags_of(sheet, file, called)]
-    pages = {sheet.name: Page(sheet, called) for sheet in drawn.sheets}
+    pages = {sheet.name: page_of(sheet, called) for sheet in drawn.sheets}
     called = {**of_gate(pages), **called}
     found = find_sentences(drawn, pages, titles_in(drawn, pages, tags, called), called, words_in)
     made, titles = Assigned(found.groups), found.titles

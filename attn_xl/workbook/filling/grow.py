@@ -30,6 +30,7 @@ from attn_xl.tables.frames import (
     distance,
     labels_of,
     of_sheet,
+    page_of,
     tables_given,
     titles_of,
 )
@@ -223,7 +224,7 @@ def grown(
     moves = _moves(drawn, sizes, _label_bands(made), lines)
     after = read_drawn(drawn.path, moved(drawn, moves))
     result = Grown(after, made)
-    pages = {sheet.name: Page(sheet) for sheet in drawn.sheets}
+    pages = {sheet.name: page_of(sheet, {}) for sheet in drawn.sheets}
     for n, frames in enumerate(places):
         for frame in frames:
             _relabel(result, drawn, pages, moves, old, n, frame)
@@ -319,7 +320,7 @@ def _with_one_more(drawn: DrawnBook, made: Assigned, called: Mapping[str, str]) 
     last = made.groups[-1]
     place = last.input.place
     sheet = next(one for one in drawn.sheets if one.name == place.sheet)
-    page = Page(sheet)
+    page = page_of(sheet, {})
     before = [group.input.place for group in made.groups[:-1] if group.input.place.sheet == sheet.name]
     own = [last.input, *last.frames]
     apart = [frame for frame, _ in last.weights.values() if not _is_among(frame, own)]
@@ -372,7 +373,7 @@ def _hold_places(drawn: DrawnBook, called: Mapping[str, str], tables: Tables) ->
     own = {**called_in(drawn, called), **called}
     values = {sheet.name: dict(sheet.values) for sheet in drawn.sheets}
     outright = [tag for sheet in drawn.sheets for tag in tags_of(sheet, str(drawn.path), own)]
-    pages = {sheet.name: Page(sheet, own) for sheet in drawn.sheets}
+    pages = {sheet.name: page_of(sheet, own) for sheet in drawn.sheets}
     outright += [*names_of(drawn, own), *sheets_named(drawn, pages, own)]
     named = [one for sheet in drawn.sheets for one in titles_of(sheet, own)]
     sentences = Counter(one.step for one in named if one.step in OF_HEADS)
@@ -389,6 +390,7 @@ def _hold_places(drawn: DrawnBook, called: Mapping[str, str], tables: Tables) ->
                 for cell in inside:
                     kept.pop(cell, None)
                     del sheet.formulas[cell]
+                sheet.kept.clear()
         filled = {frame.step for frame in given}
         for title in (one for one in titles if one.step not in filled or one.text.startswith("{{")):
             if title.step == steps.INPUT.symbol and title.place is None:
@@ -403,6 +405,7 @@ def _hold_places(drawn: DrawnBook, called: Mapping[str, str], tables: Tables) ->
             sheet.held.update(region)
             kept.update((cell, 1.0) for cell in region if cell not in kept)
         sheet.values = kept
+        sheet.kept.clear()
     return own
 
 
@@ -510,7 +513,7 @@ def _moves(
         rows += [band for name, band, _ in labels if band and name == sheet.name]
         columns += [band for name, _, band in labels if band and name == sheet.name]
         frames = {frame.place: lines[frame] for frame in sizes if frame.place.sheet == sheet.name}
-        page = Page(sheet)
+        page = page_of(sheet, {})
         own += [one for place, size in own for one in _of_labels(page, place, size)]
         boxes = (((p.row, p.column, p.last_row, p.last_column), size) for p, size in own)
         moves = _axis(rows, _kept(page, frames, 0)), _axis(columns, _kept(page, frames, 1))
@@ -684,7 +687,7 @@ def _like_frames(drawn: DrawnBook, frames: Collection[Frame]) -> dict[Frame, Fra
     places = [frame.place for frame in frames]
     for sheet in drawn.sheets if drawn.references else ():
         reads = drawn.references.cells[sheet.name] if drawn.references else {}
-        for block in Page(sheet).blocks:
+        for block in page_of(sheet, {}).blocks:
             place = Place(sheet.name, *block)
             own = [sheet.formulas.get(cell) for cell in place.cells()]
             alike = {relative(one) if one else "" for one in own}

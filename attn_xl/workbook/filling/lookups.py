@@ -8,7 +8,7 @@ from typing import NamedTuple
 from attn_xl.models import steps
 from attn_xl.spreadsheets.addresses import Place, address, fixed, letters, quoted
 from attn_xl.spreadsheets.drawn import DrawnBook, read_drawn
-from attn_xl.tables.frames import Frame, Page, box, distance, labels_of, titles_of
+from attn_xl.tables.frames import Frame, Page, box, distance, labels_of, page_of, titles_of
 from attn_xl.tables.names import of_encoder
 from attn_xl.workbook.xlsx.splice import Filled, FilledCells, FilledRow, spliced
 
@@ -42,7 +42,7 @@ def with_lookups(
 ) -> tuple[DrawnBook, dict[str, FilledCells], list[Frame]]:
     """The workbook in which each blank input looks its words up in a table that has them and others,
     what was filled in, and the frames of these inputs."""
-    pages = [Page(sheet, called) for sheet in drawn.sheets]
+    pages = [page_of(sheet, called) for sheet in drawn.sheets]
     tables = [one for page in pages for block in page.blocks for one in _with_words(page, block)]
     cells: dict[str, FilledCells] = {}
     frames: list[Frame] = []

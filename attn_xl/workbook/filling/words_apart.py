@@ -21,6 +21,7 @@ from attn_xl.tables.frames import (
     Page,
     Title,
     box,
+    page_of,
     step_called,
     tables_given,
     titles_of,
@@ -47,7 +48,7 @@ _OF_TWO = (
 def words_apart(sheet: DrawnSheet, called: Mapping[str, str], file: str) -> Assigned | None:
     """The frames of a sheet whose input has a vector for each word in one row: those in the rows of
     steps below it. None for any other sheet."""
-    page, titles = Page(sheet, called), [*titles_of(sheet, called)]
+    page, titles = page_of(sheet, called), [*titles_of(sheet, called)]
     for title in (one for one in titles if one.step == steps.INPUT.symbol):
         if len(_vectors(page, title)) < 2:
             continue

@@ -9,7 +9,7 @@ import zipfile
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -371,7 +371,9 @@ def _spanning(head: bytes, cells: FilledCells) -> bytes:
     if found is None or area is None:
         return head
     top, left, bottom, right = area[1]
-    rows, columns = {top, bottom, *cells}, {left, right}.union(*cells.values())
+    parts = [part for line in cells.values() for part in line.maps]
+    rows = {top, bottom, *cells}
+    columns = {left, right}.union(*((one[0], one[-1]) for part in parts if (one := _columns(part))))
     span = f"{address(min(rows), min(columns))}:{address(max(rows), max(columns))}"
     if parse_area(span) == area:
         return head
@@ -414,6 +416,11 @@ def _row(
     return b"<%b%b>%b</%b>" % (tag, attributes, b"".join(pieces), tag)
 
 
+def _columns(cells: Mapping[int, Filled]) -> Sequence[int]:
+    """The columns of some cells of a row, in order."""
+    return cells.columns if isinstance(cells, FilledRun) else sorted(cells)
+
+
 _Neighbours = tuple[range, Sequence[Any], Formulas, Sequence[int | None]]
 
 
@@ -421,8 +428,9 @@ def _runs(cells: FilledRow) -> list[_Neighbours]:
     """The neighbouring cells of a row: their columns, values, formulas and other styles."""
     runs = [run for run in cells.maps if isinstance(run, FilledRun)]
     single = dict(ChainMap(*(one for one in cells.maps if not isinstance(one, FilledRun))))
-    if len(single) + sum(map(len, runs)) > len(cells):  # a cell has been changed since
-        runs, single = [], cells.singly()
+    ends = sorted((run.columns[0], run.columns[-1]) for run in runs)
+    if any(a[1] >= b[0] for a, b in pairwise(ends)) or any(c in run for c in single for run in runs):
+        runs, single = [], cells.singly()  # a cell has been changed since
     found: list[_Neighbours] = [(run.columns, run.numbers, run.formulas, ()) for run in runs]
     for _, group in groupby(enumerate(sorted(single)), lambda one: one[1] - one[0]):
         own = [column for _, column in group]
