@@ -24,7 +24,7 @@ from attn_xl.spreadsheets.book import wrote_this
 from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet, read_drawn
 from attn_xl.spreadsheets.engine import Key, computed, formula_of
 from attn_xl.spreadsheets.numerals import NOT_STORED
-from attn_xl.tables.frames import Frame, step_called, titles_of
+from attn_xl.tables.frames import Frame, page_of, step_called, titles_of
 from attn_xl.tables.labels import Table, looked_up
 from attn_xl.tables.names import LEARNED, SPELLINGS, of_compared, step_named, step_told
 from attn_xl.tables.own_names import called_in, says_where
@@ -41,6 +41,7 @@ from .groups import assigned
 from .grow import grown
 from .lookups import with_lookups
 from .sentences import RATE
+from .shared_words import add_shared_words
 from .titles import OF_WORDS, PROJECTIONS, Assigned, in_layers
 from .words_apart import words_apart
 
@@ -335,6 +336,19 @@ class _Model:
 
 
 def _assigned(
+    drawn: DrawnBook, model: Callable[[], _Model], known: Mapping[str, str], words_in: WordsIn | None
+) -> Assigned:
+    """The frames of a workbook.
+
+    Raises:
+        InputError: if it has no input, or is ambiguous.
+    """
+    made = _of_areas(drawn, model, known, words_in)
+    add_shared_words(made, [page_of(sheet, known) for sheet in drawn.sheets])
+    return made
+
+
+def _of_areas(
     drawn: DrawnBook, model: Callable[[], _Model], known: Mapping[str, str], words_in: WordsIn | None
 ) -> Assigned:
     """The frames of a workbook: those of each area by itself, as in a course whose sheets have models

@@ -119,7 +119,8 @@ def fill(drawn: DrawnBook, made: Assigned, anew: bool = False) -> Filling:
         filling.sentences.append(sentence)
         for tag in (tag for tag, own in made.labels if own == number):
             _write(filling.cells.setdefault(tag.sheet, {}), _labels(sentence, tag))
-    for sentence in filling.sentences if any(group.learns for group in made.groups) else ():
+    together = made.compares or any(group.learns for group in made.groups)
+    for sentence in filling.sentences if together else ():
         sentence.join(filling.sentences)
     _note_changed(drawn, filling)
     for sentence in filling.sentences:

@@ -320,9 +320,10 @@ def _asked(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str])
         and name not in shown
         and node.operation is not None
     ]
-    told_of: set[Title] = set()
+    told_of, asked = set[Title](), set[Place]()
     words = {labels for group in made.groups for labels in (group.table.rows, group.table.columns)}
     for place, title in _unnamed(made, pages, called):
+        asked.add(place)
         named, name = step_called(title.text, called), title.text.partition("=")[0].strip()
         fitting = (step for step, shapes in open_steps if (place.rows, place.columns) in shapes)
         told = step_told(title.text)
@@ -363,9 +364,16 @@ def _asked(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str])
             near = (*every(range(row - 4, row), range(column - 1, column + columns)),
                     (row, column - 2), (row, column - 3))  # fmt: skip
             values = (page.sheet.values.get(cell, "") for cell in near)
-            texts = {clean(value) for value in values if isinstance(value, str)}
-            if guess and texts <= known and not meets_one(place, taken):
+            texts = [clean(value) for value in values if isinstance(value, str)]
+            if meets_one(place, taken) or place in asked:
+                continue
+            if guess and known.issuperset(texts):
                 yield f"{place.where}: is blank, and no title names its step, such as {guess}."
+            beside_it = {"", *(label for side, _ in labels_of(page, place) for label in side)}
+            heads = [text for text in reversed(texts) if text not in beside_it]
+            if heads and not guess:
+                text = min(heads, key=known.__contains__)
+                made.blank.append(f"{place.where}: stays blank; {text!r} names no step.")
 
 
 def _beyond(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str]) -> Iterator[str]:

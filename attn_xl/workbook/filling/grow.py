@@ -17,6 +17,7 @@ from attn_xl.errors import InputError
 from attn_xl.graph.extent import HIDES
 from attn_xl.labelled import Labelled
 from attn_xl.models import steps
+from attn_xl.settings import COMPARE
 from attn_xl.spreadsheets.addresses import Corners, Place, address, quoted
 from attn_xl.spreadsheets.drawn import ARRAY, DrawnBook, DrawnSheet, read_drawn
 from attn_xl.spreadsheets.formulas import formula_in, relative
@@ -150,7 +151,8 @@ def grown(
                     "cannot replace. Type them into the sheet, then fill it."
                 )
         compared = {one.step for one in group.frames if is_of_learning(one.step)} | OF_LOSSES
-        for frame in (one for one in group.frames if one.step in {*OF_TWO_WORDS, *compared}):
+        of_shared = {one.step for one in group.frames if one.step.startswith(COMPARE)} | {*OF_TWO_WORDS}
+        for frame in (one for one in group.frames if one.step in of_shared | compared):
             what = "the right answers for" if frame.step in compared else "the words of"
             raise InputError(
                 f"{drawn.path}: {frame.where} compares {what} {group.input.where}, which other "

@@ -108,6 +108,7 @@ class Assigned:
         labels: the tags for words, dimensions and formulas, with the number of their sentence.
         score: the evidence for the surest frame of scores or attention weights.
         done: the titles that have a frame.
+        compares: whether frames compare words that several sentences share.
     """
 
     groups: list[Group] = field(default_factory=list)
@@ -122,6 +123,7 @@ class Assigned:
     labels: list[tuple[Title, int]] = field(default_factory=list)
     score: float = 0.0
     done: set[Title] = field(default_factory=set)
+    compares: bool = False
 
 
 def titles_in(

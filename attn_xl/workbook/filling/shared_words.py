@@ -1,0 +1,177 @@
+"""Words that several sentences share: their vectors in each, before and after attention, and how these
+differ."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import count, groupby
+from typing import NamedTuple
+
+from attn_xl.graph.functions import gather
+from attn_xl.graph.graph import Graph, walk
+from attn_xl.graph.matrix import Matrix
+from attn_xl.models import steps
+from attn_xl.settings import COMPARE
+from attn_xl.spreadsheets.addresses import Place
+from attn_xl.tables.frames import Frame, Page, labels_of
+
+from .titles import Assigned, meets_one
+
+_DIFFERENCE = re.compile(r"differ|change|shift|\bdelta\b|\bdiff\b|Δ|\s[-−–]\s", re.IGNORECASE)
+_BEFORE = re.compile(r"\b(?:inputs?|before|original|embeddings?)\b", re.IGNORECASE)
+_NUMBERED = (r"left|first|1|a", r"right|second|2|b", r"third|3|c", r"fourth|4|d")
+"""How an author may call the sentences, in their order."""
+
+
+class _Line(NamedTuple):
+    """A row of a frame: the vector of a word in a sentence, less the one in another if `less` is not
+    None.
+
+    Attributes:
+        of, less: the number of the sentence.
+        word: in lower case.
+        end: the step that has the vector.
+    """
+
+    word: str
+    end: str
+    of: int
+    less: int | None = None
+
+
+def add_shared_words(made: Assigned, pages: Sequence[Page]) -> None:
+    """Give the blank frames for words that several sentences share, as their texts and the labels of
+    their rows tell, to the first sentence."""
+    shared = _shared(made)
+    taken = [frame.place for group in made.groups for frame in (*group.given, *group.frames)]
+    found: list[Matrix] = []
+    for page in pages if shared else ():
+        for box in page.blanks:
+            place = Place(page.sheet.name, *box)
+            if meets_one(place, taken):
+                continue
+            for text, lines, turned in _told(made, page, place, shared):
+                by = f"the text {text!r}"
+                for start, node in _matrices(made.graphs, lines, {one.name for one in found}):
+                    row, column = (0, start) if turned else (start, 0)
+                    size = node.shape[::-1] if turned else node.shape
+                    part = Place(place.sheet, place.row + row, place.column + column, *size)
+                    made.groups[0].frames.append(Frame(node.name, part, turned, by))
+                    found.append(node)
+                for said in (made.left, made.blank):
+                    said[:] = [one for one in said if not one.startswith(f"{place.where}: ")]
+    if found:
+        own = {*walk(made.graphs[0].values())}
+        others = {*walk(one for graph in made.graphs[1:] for one in graph.values())} - own
+        made.graphs[0] = Graph(*made.graphs[0].values(), *found, without=others)
+        made.compares = True
+
+
+def _shared(made: Assigned) -> dict[str, list[int]]:
+    """The words that stand once in several sentences, in lower case, with the numbers of these."""
+    found: dict[str, list[int]] = {}
+    for n, group in enumerate(made.groups):
+        words = [*map(str.casefold, group.table.rows)]
+        for word in words if steps.OUTPUT.symbol in made.graphs[n] else ():
+            if words.count(word) == 1:
+                found.setdefault(word, []).append(n)
+    return {word: numbers for word, numbers in found.items() if len(numbers) > 1}
+
+
+def _told(
+    made: Assigned, page: Page, place: Place, shared: Mapping[str, list[int]]
+) -> Iterator[tuple[str, list[_Line], bool]]:
+    """The text that tells what a blank frame is for, its rows, and whether these stand in columns;
+    nothing if no text does."""
+    width = len(made.graphs[0][steps.OUTPUT.symbol].columns)
+    sides = [labels for labels, _ in labels_of(page, place)]
+    in_columns = made.groups[0].words_in == "columns"
+    if (place.rows, place.columns)[not in_columns] != width:
+        return
+    labels = sides[in_columns] or ("",) * (place.rows, place.columns)[in_columns]
+    above = 1 + bool(sides[1])
+    cells = [
+        *((place.row - away, place.column - aside) for away in (above, 1, 3) for aside in (1, 0)),
+        (place.row, place.column - 2),
+    ]
+    values = (page.sheet.values.get(cell) for cell in cells)
+    for text in (one for one in values if isinstance(one, str) and one not in (*sides[0], *sides[1])):
+        if lines := _lines(text, labels, shared):
+            yield text, lines, in_columns
+            return
+
+
+def _lines(text: str, labels: Sequence[str], shared: Mapping[str, list[int]]) -> list[_Line]:
+    """What the rows of a frame are; [] if its text and its labels do not tell."""
+    end = steps.INPUT.symbol if _BEFORE.search(text) else steps.OUTPUT.symbol
+    words = [*map(str.casefold, labels)]
+    differs = bool(_DIFFERENCE.search(text))
+    if {*words} <= shared.keys():
+        pairs = [_pair(text, shared[word]) for word in words]
+        return [_Line(word, end, *pair) for word, pair in zip(words, pairs)] if differs else []
+    named = [label for label in words if not _DIFFERENCE.search(label)]
+    said = [one for one in shared if _names(one, text)] or [
+        one for one in shared if named and all(_names(one, label) for label in named)
+    ]
+    if len(said) != 1:
+        return []
+    ((word,), numbers, found) = said, shared[said[0]], list[_Line]()
+    for label in labels:
+        own = steps.INPUT.symbol if _BEFORE.search(label) else end
+        left = [n for n in numbers if _Line(word, own, n) not in found]
+        if _DIFFERENCE.search(label) or (differs and len(labels) == 1) or (not label and not left):
+            found.append(_Line(word, own, *_pair(label or text, numbers)))
+            continue
+        if not left:
+            return []
+        found.append(_Line(word, own, next((n for n in left if _mentions(label, n)), left[0])))
+    return found
+
+
+def _names(word: str, text: str) -> bool:
+    return bool(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text.casefold()))
+
+
+def _mentions(label: str, number: int) -> bool:
+    """Whether a label calls a sentence by its place among all."""
+    name = _NUMBERED[number] if number < len(_NUMBERED) else "$."
+    return bool(re.search(rf"\b(?:{name})\b", label.casefold()))
+
+
+def _pair(text: str, numbers: Sequence[int]) -> tuple[int, int]:
+    """The sentences of a difference: the second less the first, unless a text says otherwise."""
+    first, *_, last = numbers
+    before, _, after = re.sub("[−–]", "-", text).partition(" - ")
+    return (first, last) if _mentions(before, first) and _mentions(after, last) else (last, first)
+
+
+def _matrices(
+    graphs: Sequence[Graph], lines: Sequence[_Line], names: Collection[str]
+) -> Iterator[tuple[int, Matrix]]:
+    """The matrices of neighbouring rows of a frame, each with the number of its first one; others have
+    the `names`."""
+    known: dict[_Line, tuple[Matrix, int]] = {}
+
+    def vectors(own: Sequence[_Line]) -> Matrix:
+        """The rows of the frame, if they are there, or of the sentences."""
+        picks = []
+        for line in own:
+            words = [*map(str.casefold, graphs[line.of][line.end].rows)]
+            there = graphs[line.of][line.end], words.index(line.word)
+            picks.append(known.get(line, there))
+        return gather(picks, [line.word for line in own])
+
+    start = 0
+    for differs, group in groupby(lines, lambda line: line.less is not None):
+        own = [*group]
+        node = vectors([line._replace(less=None) for line in own])
+        if differs:
+            node = node - vectors([line._replace(of=line.less or 0, less=None) for line in own])
+        parts = [COMPARE, *{line.word: 0 for line in own}, *{line.end: 0 for line in own}]
+        name = ".".join([*parts, *[steps.COMPARED_DIFFERENCE.symbol] * differs])
+        numbered = (f"{name}_{n}" for n in count(2))
+        node = node.named(name if name not in names else next(n for n in numbered if n not in names))
+        known.update({line: (node, n) for n, line in enumerate(own)})
+        yield start, node
+        start += len(own)

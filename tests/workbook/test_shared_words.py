@@ -1,0 +1,85 @@
+"""`attn-xl fill` compares words that several sentences share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import openpyxl
+import pytest
+from authors import DESK, DIMS, PETS, AuthorSheet, numbers, saved
+from conftest import naive_attention, verify
+
+from attn_xl.errors import InputError
+from attn_xl.spreadsheets.addresses import Place, at_row
+from attn_xl.spreadsheets.drawn import read_drawn
+from attn_xl.tables.frames import values_in
+from attn_xl.tables.labels import Table
+from attn_xl.tables.survey import Tables
+from attn_xl.workbook.filling.author import fill_file
+
+X, Y = numbers(PETS), numbers(DESK, seed=2)
+LEFT, RIGHT = (naive_attention(x, x, x)[1] for x in (X, Y))
+MOUSE = LEFT[0], RIGHT[0]
+MOVED = RIGHT[0] - LEFT[0]
+
+
+def sheet_with(path: Path, title: str, labels: list[str], across: bool = False) -> Path:
+    """Two sentences side by side, and a blank frame below them."""
+    book = openpyxl.Workbook()
+    sheet = AuthorSheet(book.active, across=across)
+    sheet.sentence(2, 2, PETS, X)
+    sheet.sentence(2, 10, DESK, Y)
+    sheet.block(60, 2, title, labels, DIMS)
+    return saved(book, path)
+
+
+@pytest.mark.parametrize("across", [False, True])
+@pytest.mark.parametrize(
+    ("title", "labels", "wanted"),
+    [
+        ("mouse", ["context 1", "context 2", "difference"], [*MOUSE, MOVED]),
+        ("mouse: output", ["in pets", "in desk"], MOUSE),
+        ("Output of mouse", ["right", "left"], MOUSE[::-1]),
+        ("mouse: input", ["left", "right"], [X[0], Y[0]]),
+        ("Mouse in both contexts", ["before", "after left", "after right"], [X[0], *MOUSE]),
+        ("Comparison", ["mouse (left)", "mouse (right)", "left - right"], [*MOUSE, -MOVED]),
+        ("Difference", ["mouse", "are"], [MOVED, RIGHT[3] - LEFT[3]]),
+        ("Output difference (left − right)", ["are", "mouse"], [LEFT[3] - RIGHT[3], -MOVED]),
+    ],
+)
+def test_a_frame_compares_a_word_that_sentences_share(
+    title: str, labels: list[str], wanted: Any, across: bool, tmp_path: Path
+) -> None:
+    book = fill_file(sheet_with(tmp_path / "own.xlsx", title, labels, across), {})
+    (tmp_path / "out.xlsx").write_bytes(book.content)
+    verify(tmp_path / "out.xlsx")
+    assert not book.attention
+    (sheet,) = read_drawn(tmp_path / "out.xlsx").sheets
+    size = (len(DIMS), len(labels)) if across else (len(labels), len(DIMS))
+    _, shown = values_in(sheet, Place(sheet.name, 62, 3, *size), across)
+    np.testing.assert_allclose(shown, wanted, rtol=1e-12)
+
+
+def test_a_difference_reads_the_rows_above_it(tmp_path: Path) -> None:
+    path = sheet_with(tmp_path / "own.xlsx", "mouse", ["in pets", "in desk", "difference"])
+    cells = fill_file(path, {}).filling.cells["Sheet"]
+    assert [at_row(cells[row][3].formula, row) for row in (62, 63, 64)] == ["C40", "K40", "C63-C62"]
+
+
+@pytest.mark.parametrize(
+    ("title", "labels"),
+    [("cat", ["left", "right"]), ("My notes", ["one", "two"]), ("Difference of words", ["cat", "or"])],
+)
+def test_other_frames_stay_blank_and_are_named(title: str, labels: list[str], tmp_path: Path) -> None:
+    book = fill_file(sheet_with(tmp_path / "own.xlsx", title, labels), {})
+    assert any("Sheet!C62:E63" in line and title in line for line in book.report())
+    assert book.filling.count == 180
+
+
+def test_other_words_cannot_replace_those_that_are_compared(tmp_path: Path) -> None:
+    path = sheet_with(tmp_path / "own.xlsx", "mouse", ["in pets", "in desk"])
+    one = Table("", X, PETS, DIMS, (True, True), "new.xlsx", "new", 2, 2)
+    with pytest.raises(InputError, match="compares the words of"):
+        fill_file(path, {}, tables=Tables(Path("new.xlsx"), {"new": one}, {}))
