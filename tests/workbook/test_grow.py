@@ -479,11 +479,36 @@ MOVES = Both(Moves({6: 3, 20: 2}, {9, 10}), Moves({3: 2}, {7}))
         ('LOG10(C7)&"C7"&taxes1', 'LOG10(C10)&"C7"&taxes1'),
         ("B12:A1", "B13:A1"),
         ("INDEX(A1:F30,2,1):C21", "INDEX(A1:H33,2,1):C24"),
+        ('SUM(INDIRECT("C5:C8"))', 'SUM(INDIRECT("C5:C11"))'),
     ],
 )
 def test_references_move_with_their_cells(before: str, after: str) -> None:
     moves = {"it's": MOVES, "own": MOVES}
     assert formula_moved(before, "Own", moves) == after
+
+
+@pytest.mark.parametrize(
+    ("formula", "refused"),
+    [
+        ('INDIRECT("C"&ROW())', True),
+        ('INDIRECT("R5C3",FALSE)', True),
+        ("INDIRECT(ADDRESS(5,3))", True),
+        ('INDIRECT("Sheet!C6")+SUM(INDIRECT("Numbers"))', False),
+    ],
+)
+def test_an_address_put_together_is_refused(formula: str, refused: bool, tmp_path: Path) -> None:
+    made = without_scaled(WORDS[:3])
+    made.active["J3"] = f"={formula}"
+    made.defined_names["Numbers"] = DefinedName("Numbers", attr_text="Sheet!$C$4:$D$5")
+    path, tables = saved(made, tmp_path / "own.xlsx"), {"s": sentence(WORDS[:5], 3)}
+    new = Tables(Path("new.xlsx"), tables, {})
+    if refused:
+        with pytest.raises(InputError, match=r"Sheet!J3: =INDIRECT.* names cells by a text"):
+            fill_file(path, {}, tables=new)
+        return
+    (tmp_path / "out.xlsx").write_bytes(fill_file(path, {}, tables=new).content)
+    sheet = openpyxl.load_workbook(tmp_path / "out.xlsx").active
+    assert sheet["L3"].value == '=INDIRECT("Sheet!C8")+SUM(INDIRECT("Numbers"))'
 
 
 def test_everything_that_names_a_cell_moves(tmp_path: Path) -> None:

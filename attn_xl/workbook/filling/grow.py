@@ -41,7 +41,7 @@ from attn_xl.tables.names import weight_label
 from attn_xl.tables.own_names import DIMENSIONS, WORDS, called_in, names_of, sheets_named, tags_of
 from attn_xl.tables.survey import Tables, heads_of, heads_told
 from attn_xl.text import count, listed
-from attn_xl.workbook.xlsx.moved import Both, Moves, moved
+from attn_xl.workbook.xlsx.moved import Both, Moves, moved, names_cells_by_text
 from attn_xl.workbook.xlsx.repeated import repeated
 from attn_xl.workbook.xlsx.splice import Filled, FilledCells, FilledRow, StoredValues, arrays_in
 
@@ -224,6 +224,7 @@ def grown(
         next(frames for frames in places if like in frames).append(frame)
     lines = {frame: _lines(drawn, frame, sizes) for frame in sizes}
     moves = _moves(drawn, sizes, _label_bands(made), lines)
+    _refuse_texts(drawn, [*sizes], moves)
     after = read_drawn(drawn.path, moved(drawn, moves))
     result = Grown(after, made)
     pages = {sheet.name: page_of(sheet, {}) for sheet in drawn.sheets}
@@ -252,6 +253,20 @@ def grown(
                 own = cells.setdefault(row, FilledRow())
                 own.update(enumerate(map(Filled, map(float, line)), frame.place.column))
     return result
+
+
+def _refuse_texts(drawn: DrawnBook, frames: Iterable[Frame], moves: Mapping[str, Both]) -> None:
+    """Refuse formulas outside frames that put addresses together, if cells move."""
+    inside = {(frame.place.sheet, *cell) for frame in frames for cell in frame.place.cells()}
+    formulas = drawn.references.formulas if drawn.references else {}
+    for sheet, own in formulas.items() if any(both.changes for both in moves.values()) else ():
+        for cell, one in own.items():
+            if (sheet, *cell) not in inside and names_cells_by_text(one.text):
+                where = f"{drawn.path}, {quoted(sheet)}!{address(*cell)}"
+                raise InputError(
+                    f"{where}: ={one.text} names cells by a text, which cannot follow if frames grow "
+                    "or shrink. Name them without INDIRECT."
+                )
 
 
 def _is_array_in(sheet: str, area: Corners, why: str, frames: Iterable[Place]) -> bool:

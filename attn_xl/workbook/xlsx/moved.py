@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from html import unescape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from attn_xl.errors import InputError
 from attn_xl.spreadsheets.addresses import (
@@ -48,6 +48,7 @@ _UNKNOWN = {
 }
 """What names cells in a sheet and is not mapped."""
 _SHARED = re.compile(rb'<((?:\w+:)?f)\b[^>]*\bt="shared"[^>]*?(?:/>|>[^<]*</\1>)')
+_NAME = re.compile(r"[^\W\d][\w.]*")
 _ENDS = re.compile(r"(\$?)([A-Za-z]{1,3})(\$?)([0-9]{1,7})|(\$?)([A-Za-z]{1,3})|(\$?)([0-9]{1,7})")
 
 
@@ -205,8 +206,10 @@ def formula_moved(text: str, host: str, moves: Mapping[str, Both]) -> str:
     if not text or not re.search(r"[A-Za-z]\$?\d|\d:|[A-Za-z]:", text):
         return text
     tokens = tokens_of(text)
-    for token in tokens:
-        if token.type == "OPERAND" and token.subtype == "RANGE":
+    for before, token in zip([None, *tokens], tokens):
+        if _is_indirect(before) and token.subtype == "TEXT" and parse_area(token.value[1:-1]):
+            token.value = f'"{formula_moved(token.value[1:-1], host, moves)}"'
+        elif token.type == "OPERAND" and token.subtype == "RANGE":
             before, mark, cells = token.value.rpartition("!")
             sheet = before[1:-1].replace("''", "'") if before.startswith("'") else before
             both = moves.get((sheet or host).casefold())
@@ -218,6 +221,23 @@ def formula_moved(text: str, host: str, moves: Mapping[str, Both]) -> str:
             if both is not None and not before.startswith("["):
                 token.value = f"{before}{mark}{reference_moved(cells, both)}"
     return "".join(token.value for token in tokens)
+
+
+def names_cells_by_text(text: str) -> bool:
+    """Whether a formula puts together the address of a cell, which cannot follow when cells move:
+    `INDIRECT("B"&ROW())`."""
+    tokens = tokens_of(text) if "INDIRECT(" in text.upper() else []
+    after = (tokens[n + 1 : n + 3] for n, one in enumerate(tokens) if _is_indirect(one))
+    return any(
+        value.subtype != "TEXT"
+        or end.subtype != "CLOSE"
+        or not (parse_area(value.value[1:-1]) or _NAME.fullmatch(value.value[1:-1]))
+        for value, end in after
+    )
+
+
+def _is_indirect(token: Any) -> bool:
+    return token is not None and token.value.upper() == "INDIRECT("
 
 
 def reference_moved(cells: str, both: Both, grows: bool = False) -> str:
