@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.parsers.expat import ExpatError
@@ -22,9 +22,9 @@ from attn_xl.settings import LABELS, SETTINGS
 from .addresses import Corners, address, parse_area, split_address
 from .book import STEPS_NOTE, Book, book_of
 from .boxes import rectangles_of
-from .engine import computed
-from .formulas import Formula, References, formula_in, formulas_in
-from .numerals import NOT_STORED
+from .engine import computed, formula_of
+from .formulas import Formula, References, formulas_in, give_areas, spilled_in
+from .numerals import NOT_STORED, ErrorValue
 from .ooxml import DAMAGED, Malformed, Package, content_of, damaged, parse
 
 ROW = re.compile(rb"<((?:\w+:)?)row\b([^>]*?)(/?)>")
@@ -112,6 +112,8 @@ class DrawnBook:
         names: its defined names, with what each refers to.
         behind: the name of the sheet that `fill` added to it, or "".
         not_stored: its formula cells without a stored value, by the name of their sheet.
+        spilled: the first cells of blank frames that formulas read as `B5#`, with the metadata by which
+            a formula spills.
     """
 
     path: Path
@@ -121,6 +123,7 @@ class DrawnBook:
     names: dict[str, str] = field(default_factory=dict)
     behind: str = ""
     not_stored: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
+    spilled: dict[tuple[str, int, int], int] = field(default_factory=dict)
 
     @cached_property
     def package(self) -> Package:
@@ -174,17 +177,62 @@ def read_drawn(path: Path, content: bytes | None = None) -> DrawnBook:
     except (Malformed, ExpatError, *DAMAGED, LookupError) as error:
         raise damaged(path, str(error)) from None
     _compute_missing(drawn)
+    _spread(drawn, formulas)
     return drawn
+
+
+def _spread(drawn: DrawnBook, formulas: dict[str, dict[tuple[int, int], Formula]]) -> None:
+    """Give formulas that spilled until what they read was deleted the blank frames where they begin;
+    and note the blank frames that are read as `B5#`."""
+    sheets = {sheet.name: sheet for sheet in drawn.sheets}
+    whole = [
+        (sheet, one._replace(rows=rows, columns=columns))
+        for sheet in drawn.sheets
+        for cell, one in sheet.formulas.items()
+        if one.spills and one.is_of_one_cell and isinstance(sheet.values.get(cell), ErrorValue)
+        for rows, columns in [_blank_from(sheet, cell)]
+        if rows * columns > 1
+    ]
+    for sheet, one in whole:
+        sheet.closed.append(((one.row, one.column, *[*one.cells()][-1]), ARRAY))
+        for cell in one.cells():
+            sheet.formulas[cell], sheet.values[cell] = one, NOT_STORED
+        drawn.not_stored.setdefault(sheet.name, []).extend(one.cells())
+    blank: dict[str, dict[tuple[int, int], Formula]] = {name: {} for name in formulas}
+    for name, own in formulas.items():
+        for one in own.values():
+            for there, cell in spilled_in(one.text) if one.spills else ():
+                read = sheets.get(there or name)
+                if read is not None and cell not in read.formulas:
+                    blank[read.name][cell] = Formula("", *cell, *_blank_from(read, cell))
+                    drawn.spilled[read.name, cell[0], cell[1]] = one.spills
+    give_areas(formulas, {name: {**own, **blank[name]} for name, own in formulas.items()})
+
+
+def _blank_from(sheet: DrawnSheet, cell: tuple[int, int]) -> tuple[int, int]:
+    """The rows and columns of the blank frame whose first cell may hold a formula: its cells have
+    borders or fills, or else labels above and left of it."""
+    row, column = cell
+
+    def free(r: int, c: int) -> bool:
+        labels = sheet.values.get((row - 1, c)), sheet.values.get((r, column - 1))
+        labelled = not sheet.looks.frames(cell) and all(isinstance(one, str) for one in labels)
+        blank = (r, c) not in sheet.values and (r, c) not in sheet.formulas
+        return (sheet.looks.frames((r, c)) or labelled) and (blank or (r, c) == cell)
+
+    columns = next(n for n in count(1) if not free(row, column + n))
+    rows = next(n for n in count(1) if not all(free(row + n, column + c) for c in range(columns)))
+    return rows, columns
 
 
 def _compute_missing(drawn: DrawnBook) -> None:
     """Give formulas without a stored value theirs, where they read no blank cell: of words, of an
     input."""
     formulas = {
-        (sheet.name, *cell): formula_in(one, cell)
+        (sheet.name, *cell): formula_of(one, cell)
         for sheet in drawn.sheets
         for cell, one in sheet.formulas.items()
-        if sheet.values.get(cell) is NOT_STORED and one.is_of_one_cell
+        if sheet.values.get(cell) is NOT_STORED and not one.table
     }
     if not formulas:
         return

@@ -26,6 +26,8 @@ OF_RANGES = {*re.findall(r"\S+", """
 """)}  # fmt: skip
 """Functions that take a range whole. Others take the cell of it in their own row or column, unless they
 stand in an array formula; the engine takes all cells."""
+OF_ARRAYS = {"BYCOL", "BYROW", "COLUMN", "LAMBDA", "LET", "ROW", "TRANSPOSE"}
+"""Functions that an array formula may have, too."""
 OF_VALUES = {*re.findall(r"\S+", """
     ABS ACOS ASIN ATAN ATAN2 CEILING CHAR CHOOSE COLUMN CONCATENATE COS COSH DEGREES ERF EVEN EXACT
     EXP FACT FIXED FLOOR IF IFERROR IFNA IFS INT ISBLANK ISNUMBER LEFT LEN LN LOG LOG10 LOWER MID MOD
@@ -147,7 +149,7 @@ def _understood(
     ends = [("FUNC", "OPEN"), ("FUNC", "CLOSE"), ("SEP", "ARG")]
     in_array_formula = isinstance(text, InArray)
     within, read = ["SUMPRODUCT"] * in_array_formula, list[Place]()
-    of_ranges = OF_RANGES | {"TRANSPOSE"} if in_array_formula else OF_RANGES
+    of_ranges = OF_RANGES | OF_ARRAYS if in_array_formula else OF_RANGES
     for n, token in enumerate(tokens):
         if token.subtype == "OPEN":
             within.append(token.value[:-1].upper().replace("_XLFN.", ""))
@@ -158,6 +160,8 @@ def _understood(
             token.value = REWRITTEN.get(within.pop(), (token.value,))[-1]
         elif token.subtype == "ARG" and within[-1] in REWRITTEN:
             token.value = REWRITTEN[within[-1]][1]
+        elif token.value.startswith("_xlpm.") and in_array_formula:  # of LAMBDA, or LET
+            token.value = token.value.removeprefix("_xlpm.")
         elif token.type == "OPERAND" and token.subtype == "RANGE":
             area = parse_area(names.get(token.value.casefold(), token.value))
             sheet = sheets.get((area[0] or host).casefold()) if area else None

@@ -58,6 +58,8 @@ class Formula(NamedTuple):
     """Whether it is a what-if table (Data > What-If Analysis), which only Excel can compute."""
     array: bool = False
     """Whether it is an array formula, of one cell or more."""
+    spills: int = 0
+    """The number of the metadata with which it spills, in Excel 365; 0 if it does not."""
 
     @property
     def is_of_one_cell(self) -> bool:
@@ -103,21 +105,37 @@ def _read(package: Package) -> FormulaBook | None:
         local = defined.get("localSheetId", "")
         where = f"{names[int(local)]}!" if local and int(local) < len(names) else ""
         book.names[where + defined["name"]] = text
-    for name, formulas in book.sheets.items():
-        for cell, one in formulas.items():
-            if "ANCHORARRAY(" in one.text:
-                formulas[cell] = one._replace(text=with_areas(one.text, name, book.sheets))
+    give_areas(book.sheets, book.sheets)
     return book
 
 
+def give_areas(
+    sheets: Mapping[str, dict[tuple[int, int], Formula]],
+    arrays: Mapping[str, Mapping[tuple[int, int], Formula]],
+) -> None:
+    """Give formulas `B5:D8` for `B5#`, where one of the `arrays` begins in B5."""
+    for name, formulas in sheets.items():
+        for cell, one in formulas.items():
+            if "ANCHORARRAY(" in one.text:
+                formulas[cell] = one._replace(text=with_areas(one.text, name, arrays))
+
+
+def spilled_in(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    """The cells of each `B5#` in a formula: the name of a sheet, "" for its own, row and column."""
+    for found in _SPILLED.finditer(text):
+        sheet, _, letter, _, number = (one or "" for one in found.groups())
+        yield unquoted(sheet[:-1]), split_address(f"{letter.upper()}{number}")
+
+
 def with_areas(text: str, host: str, sheets: Mapping[str, Mapping[tuple[int, int], Formula]]) -> str:
-    """A formula on a sheet with `B5:D8` for `B5#`, all cells of an array formula there."""
+    """A formula on a sheet with `B5:D8` for `B5#`, all cells of an array formula there, if it has more
+    than one."""
 
     def area(found: re.Match[str]) -> str:
         sheet, column, letter, row, number = (one or "" for one in found.groups())
         start = split_address(f"{letter.upper()}{number}")
         array = sheets.get(unquoted(sheet[:-1]) or host, {}).get(start)
-        if array is None:
+        if array is None or array.rows * array.columns == 1:
             return found[0]
         end = address(start[0] + array.rows - 1, start[1] + array.columns - 1)
         end = re.sub(r"([A-Z]+)", rf"{column}\1{row}", end)
@@ -131,16 +149,17 @@ def _sheet(xml: bytes) -> dict[tuple[int, int], Formula]:
     found: dict[tuple[int, int], Formula] = {}
     shared: dict[str, Formula] = {}
     formula: dict[str, str] | None = None
-    row = column = 0
+    row = column = spills = 0
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        nonlocal formula, row, column
+        nonlocal formula, row, column, spills
         tag = tag[tag.rfind(" ") + 1 :]
         if tag == "row":
             row, column = int(attributes.get("r", row + 1)), 0
         elif tag == "c":
             row, column = split_address(attributes["r"]) if "r" in attributes else (row, column + 1)
             _check_place(row, column)
+            spills = int(attributes.get("cm", 0))
         elif tag == "f":
             formula = attributes
             text.clear()
@@ -156,7 +175,8 @@ def _sheet(xml: bytes) -> dict[tuple[int, int], Formula]:
             (top, left), (bottom, right) = split_address(first), split_address(last)
             _check_place(bottom, right)
             rows, columns = bottom - top + 1, right - left + 1
-        one = Formula(written, row, column, rows, columns, kind == "dataTable", kind == "array")
+        is_table, is_array = kind == "dataTable", kind == "array"
+        one = Formula(written, row, column, rows, columns, is_table, is_array, spills * is_array)
         if kind == "shared":
             one = shared.setdefault(number, one) if not written else one
             shared[number] = one

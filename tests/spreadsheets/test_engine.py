@@ -6,6 +6,7 @@ import math
 import re
 from pathlib import Path
 
+import numpy as np
 import openpyxl
 import pytest
 from authors import DIMS, PETS, AuthorSheet, numbers
@@ -92,3 +93,25 @@ def test_what_is_not_certain_is_left_to_the_program() -> None:
         "A1+1": 2.0, "SUMPRODUCT((A1:A3>1)*A1:A3)": 5.0,
         "SUMPRODUCT(EXP(A1:A3))": pytest.approx(sum(map(math.exp, (1, 2, 3)))),
     }  # fmt: skip
+
+
+def test_array_formulas_of_excel_365_are_computed() -> None:
+    x = np.random.default_rng(0).normal(size=(3, 3))
+    powers = np.exp(x)
+    weights = powers / powers.sum(axis=1, keepdims=True)
+    by_row = "_xlfn.BYROW({0},_xlfn.LAMBDA(_xlpm.r,SUM(_xlpm.r)))"
+    let = "_xlfn.LET(_xlpm.s,EXP(A1:C3),_xlpm.s/{})".format(by_row.format("_xlpm.s"))
+    arrays = {
+        "EXP(A1:C3)/MMULT(EXP(A1:C3),TRANSPOSE(COLUMN(A1:C3)^0))": weights,
+        "EXP(A1:C3)/" + by_row.format("EXP(A1:C3)"): weights,
+        let: weights,
+        "A1:C3-_xlfn.BYCOL(A1:C3,_xlfn.LAMBDA(_xlpm.c,MAX(_xlpm.c)))": x - x.max(axis=0),
+        "A1:C3*(ROW(A1:C3)>=COLUMN(A1:C3))": np.tril(x),
+    }
+    cells = {(row + 1, column + 1): float(value) for (row, column), value in np.ndenumerate(x)}
+    for text, wanted in arrays.items():
+        one = Formula(text, 5, 1, 3, 3, array=True)
+        asked = {("S", *cell): formula_of(one, cell) for cell in one.cells()}
+        found = computed(asked, ["S"], {}, lambda sheet, *at: (cells[at], False))
+        shown = np.array([found[("S", *cell)] for cell in one.cells()]).reshape(3, 3)
+        np.testing.assert_allclose(shown, wanted, rtol=1e-13, err_msg=text)

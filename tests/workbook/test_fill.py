@@ -58,6 +58,7 @@ from attn_xl.tables.names import of_recurrence, step_told, weight_label
 from attn_xl.tables.survey import Tables
 from attn_xl.workbook.filling.author import FilledBook, fill_file, frames_in
 from attn_xl.workbook.filling.fill import as_she_writes
+from attn_xl.workbook.xlsx.splice import ArraySize
 
 X, Y = numbers(PETS), numbers(DESK, seed=2)
 
@@ -1930,7 +1931,7 @@ def test_products_are_written_as_the_author_writes_them(across: bool, tmp_path: 
         cells[row][column] for row, column in ([(13, 4), (40, 4)] if across else [(15, 4), (42, 4)])
     ]
     assert [(one.formula.partition("(")[0], one.array) for one in ours] == [
-        ("MMULT", (1, 1)),
+        ("MMULT", ArraySize()),
         ("MMULT", None),
     ]
     (tmp_path / "out.xlsx").write_bytes(result.content)
@@ -1938,7 +1939,7 @@ def test_products_are_written_as_the_author_writes_them(across: bool, tmp_path: 
     for row, column, one in ((row, *cell) for row, line in cells.items() for cell in line.items()):
         assert engine.value("Attention", row, column) == pytest.approx(one.value, rel=1e-12)
     assert as_she_writes("SUM(MMULT($C33:$G33,C$6:C$10))", frozenset({"SUMPRODUCT"})) == (
-        "SUMPRODUCT($C33:$G33,TRANSPOSE(C$6:C$10))", (1, 1)
+        "SUMPRODUCT($C33:$G33,TRANSPOSE(C$6:C$10))", ArraySize()
     )  # fmt: skip
 
 

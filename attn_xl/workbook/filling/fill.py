@@ -39,12 +39,14 @@ from attn_xl.tables.own_names import FORMULA, WORDS
 from attn_xl.workbook.layout.layout import rows_alike
 from attn_xl.workbook.layout.page import Block, PlacedOperand, array_formula
 from attn_xl.workbook.xlsx.splice import (
+    ArraySize,
     Filled,
     FilledCells,
     FilledRow,
     FilledRun,
     Formulas,
     StoredValues,
+    filled_at,
 )
 
 from .titles import Assigned
@@ -564,16 +566,10 @@ class Sentence:
             else range(node.shape[0])
         )
         hers = self.hers.get(frame.step, frozenset())
-        whole = ""
-        if (
-            clone is not None
-            and plain
-            and WHOLE in hers
-            and wanted.all()
-            and node not in self._in_loops
-        ):
-            alone = node.values.size == 1 or node in self._in_loops
-            whole = "" if alone else array_formula(blocks, clone, home)
+        whole, spills = "", self.drawn.spilled.get((home.sheet, home.row, home.column), 0)
+        alone = node.values.size == 1 or node in self._in_loops
+        if (WHOLE in hers or spills) and clone is not None and plain and wanted.all() and not alone:
+            whole = array_formula(blocks, clone, home)
         patterns: dict[object, Formulas] = {}
         lines: list[Formulas] = []
         for i, kind in enumerate(kinds):
@@ -586,7 +582,7 @@ class Sentence:
                 patterns[kind] = tuple(as_she_writes(text, hers) for text in texts)
             lines.append(patterns[kind])
         if whole:
-            lines[0] = ((whole, node.shape), *lines[0][1:])
+            lines[0] = ((whole, ArraySize(*node.shape, spills)), *lines[0][1:])
         if frame.turned:
             numbers, wanted, lines = numbers.T, wanted.T, [*zip(*lines)]
         for i, line in enumerate(lines):
@@ -624,7 +620,7 @@ def _functions(drawn: DrawnBook, made: Assigned) -> dict[str, frozenset[str]]:
     return {step: frozenset(names) for step, names in found.items() if names}
 
 
-def as_she_writes(formula: str, hers: frozenset[str]) -> tuple[str, tuple[int, int] | None]:
+def as_she_writes(formula: str, hers: frozenset[str]) -> tuple[str, ArraySize | None]:
     """A product in the function that an author uses for it elsewhere, and the size of the array formula
     that this takes."""
     hers -= {WHOLE}
@@ -635,11 +631,11 @@ def as_she_writes(formula: str, hers: frozenset[str]) -> tuple[str, tuple[int, i
         left, right = (
             (f"TRANSPOSE({rows[1]})", rows[2]) if upright else (rows[1], f"TRANSPOSE({rows[2]})")
         )
-        return f"MMULT({left},{right})", (1, 1)
+        return f"MMULT({left},{right})", ArraySize()
     if both and hers == {"MMULT"}:
         return f"MMULT({both[1]},{both[2]})", None
     if both and hers == {"SUMPRODUCT"}:
-        return f"SUMPRODUCT({both[1]},TRANSPOSE({both[2]}))", (1, 1)
+        return f"SUMPRODUCT({both[1]},TRANSPOSE({both[2]}))", ArraySize()
     return formula, None
 
 
@@ -662,6 +658,12 @@ class WholeSoftmax(Operation):
                 f"({text})/{by}" if self.maximum else f"{text}/{by}" for text in (one, several)
             )
         return f"EXP({one})/SUMPRODUCT(EXP({several}))"
+
+    def array(self, *operands: Operand) -> str:
+        x = operands[0].array(3 if len(operands) > 1 else 2)
+        x = f"{x}/{operands[1].array(3)}" if len(operands) > 1 else x
+        powers = f"EXP({x}-MAX({x}))" if self.maximum else f"EXP({x})"
+        return f"{powers}/MMULT({powers},TRANSPOSE(COLUMN({operands[0].array()})^0))"
 
     def reads_of(self, number: int) -> Reads:
         return Reads.number if number else Reads.row
@@ -706,6 +708,14 @@ def _fill_group(sentence: Sentence, filling: Filling) -> None:
         else:
             filling.frames.append((sentence.group, frame, int(sentence.blanks[frame].sum())))
     _write_group(sentence, filling)
+    for _, frame in sentence.own_frames():
+        place, first = frame.place, (frame.place.row, frame.place.column)
+        written = filled_at(filling.cells.get(place.sheet, {}), *first)
+        if (place.sheet, *first) in sentence.drawn.spilled and written and not written.array:
+            filling.closed.append(
+                f"{frame.where}: {address(*first)}# is read, but each cell of {frame.step} has its own "
+                f"formula. Write {place.range} instead."
+            )
 
 
 def _write_group(sentence: Sentence, filling: Filling, but: Collection[Matrix] = ()) -> None:

@@ -43,7 +43,14 @@ from attn_xl.tables.survey import Tables, heads_of, heads_told
 from attn_xl.text import count, listed
 from attn_xl.workbook.xlsx.moved import Both, Moves, moved, names_cells_by_text
 from attn_xl.workbook.xlsx.repeated import repeated
-from attn_xl.workbook.xlsx.splice import Filled, FilledCells, FilledRow, StoredValues, arrays_in
+from attn_xl.workbook.xlsx.splice import (
+    ArraySize,
+    Filled,
+    FilledCells,
+    FilledRow,
+    StoredValues,
+    arrays_in,
+)
 
 from .groups import as_shown
 from .sentences import OF_LOSSES, is_of_learning
@@ -755,7 +762,8 @@ def _repeat(
         inside = row - top < size[0] and column - left < size[1]
         if formula[3:5] != (1, 1):
             inside = (row, column) == (top, left)
-        array = (size if formula[3:5] != (1, 1) else (1, 1)) if formula.array else None
+        sized = ArraySize(*size) if formula[3:5] != (1, 1) else ArraySize()
+        array = sized._replace(spills=formula.spills) if formula.array else None
         held = Filled(None, formula_in(formula, (row, column)), array) if inside else BLANK
         result.cells[sheet].setdefault(row, FilledRow())[column] = held
 

@@ -53,23 +53,31 @@ _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 _SHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"
 
 
+class ArraySize(NamedTuple):
+    """The rows and columns of an array formula, and the number of the metadata with which it spills; 0
+    for one that Excel 2010 computes with Ctrl+Shift+Enter."""
+
+    rows: int = 1
+    columns: int = 1
+    spills: int = 0
+
+
 class Filled(NamedTuple):
     """What a cell gets: a number or a text, and the formula that gives it; None leaves it blank.
 
     Attributes:
         formula: may have placeholders for row numbers, as `at_row` replaces them.
-        array: the rows and columns of the array formula that begins there, which Excel 2010 computes
-            with Ctrl+Shift+Enter; None if it is not one.
+        array: the size of the array formula that begins there; None if it is not one.
         style: the number of another style for the cell; None keeps its own.
     """
 
     value: float | str | bool | None
     formula: str = ""
-    array: tuple[int, int] | None = None
+    array: ArraySize | None = None
     style: int | None = None
 
 
-Formulas = tuple[tuple[str, tuple[int, int] | None], ...]
+Formulas = tuple[tuple[str, ArraySize | None], ...]
 """Of neighbouring cells the formula, and the size of the array formula that begins there."""
 
 
@@ -130,8 +138,8 @@ def arrays_in(cells: FilledCells) -> Iterator[Formula]:
     for row, line in cells.items():
         for part in (one for one in line.maps if not isinstance(one, FilledRun)):
             for column, one in part.items():
-                if one.array and one.array != (1, 1):
-                    yield Formula(one.formula, row, column, *one.array, array=True)
+                if one.array and one.array.rows * one.array.columns > 1:
+                    yield Formula(one.formula, row, column, *one.array[:2], array=True)
 
 
 StoredValues = dict[tuple[int, int], float | str | bool | None]
@@ -159,14 +167,17 @@ def spliced(
     package = drawn.package
     changed: dict[str, bytes] = {}
     looks = {sheet.name: sheet.looks for sheet in drawn.sheets}
+    formulas = drawn.references.formulas if drawn.references else {}
     for name, part in drawn.book.marks.sheets().items():
         values = (changed_values or {}).get(name)
+        filled = cells.get(name, {})
         if values:
-            changed[part] = _revalued(package.read(part), values)
-        if cells.get(name):
+            changed[part] = _revalued(package.read(part), values, formulas.get(name, {}))
+            filled = _with_spilled(filled, values, looks[name])
+        if filled:
             where = f"{drawn.path}, sheet {name!r}"
             xml = changed.get(part) or package.read(part)
-            changed[part] = _sheet(xml, cells[name], looks[name], where)
+            changed[part] = _sheet(xml, filled, looks[name], where)
     changed |= charts_showing(package, Now(drawn, cells, changed_values or {}).at)
     book = recalculating(package.read(package.main))
     (types_part, types), (links_part, links), dropped = without_calculation_chain(package)
@@ -225,10 +236,17 @@ class Now:
 _NO_SHEET: tuple[FilledCells, StoredValues, list[list[Any]]] = ({}, {}, [])
 
 
-def _revalued(xml: bytes, values: StoredValues) -> bytes:
-    """The XML of a sheet with other values of some formulas: of an array formula, in each cell."""
+def _revalued(xml: bytes, values: StoredValues, formulas: Mapping[tuple[int, int], Formula]) -> bytes:
+    """The XML of a sheet with other values of some formulas: of an array formula, in each cell, which
+    may spill into more than before."""
     start, end = data_of(xml)
     known = {address(*cell).encode(): value for cell, value in values.items()}
+    arrays = {
+        address(*cell).encode(): f"{address(*cell)}:{address(*last)}".encode()
+        for cell in values
+        if (formula := formulas.get(cell)) and formula.spills and formula[1:3] == cell
+        for *_, last in [formula.cells()]
+    }
 
     def one(found: re.Match[bytes]) -> bytes:
         if (name := attribute(found[1], b"r")) not in known:
@@ -236,11 +254,24 @@ def _revalued(xml: bytes, values: StoredValues) -> bytes:
         tag, value = found[0][1 : found[0].index(b"c") + 1], known[name]
         attributes = re.sub(rb'\st="\w+"', b"", found[1].rstrip(b" /")) + _KINDS.get(type(value), b"")
         inner = _VALUE.sub(b"", found[2] or b"")
+        if name in arrays:
+            inner = re.sub(rb'\sref="[^"]*"', b' ref="%b"' % arrays[name], inner, count=1)
         if value is not None:
             inner += b"<%bv>%b</%bv>" % (tag[:-1], _values([value])[0], tag[:-1])
         return b"<%b%b>%b</%b>" % (tag, attributes, inner, tag)
 
     return xml[:start] + CELL.sub(one, xml[start:end]) + xml[end:]
+
+
+def _with_spilled(cells: FilledCells, values: StoredValues, looks: Looks) -> FilledCells:
+    """The cells to fill in, with those that the sheet lacks and into which formulas spill."""
+    rows, columns = looks.styles.shape
+    made = dict(cells)
+    for (row, column), value in values.items():
+        lacks = row >= rows or column >= columns or looks.styles[row, column] < 0
+        if lacks and value is not None and filled_at(cells, row, column) is None:
+            made[row] = FilledRow({column: Filled(value)}, *(made[row].maps if row in made else ()))
+    return made
 
 
 def with_merges(xml: bytes, change: Callable[[list[bytes]], Iterable[bytes]]) -> bytes:
@@ -449,7 +480,8 @@ def _pattern(
     for column, kind, (formula, array), style in zip(run, kinds, formulas, styles):
         place = f"{letters(column)}{row_token(0)}"
         start = f'<{p}c r="{place}"' + (f' s="{style}"' if style else "")
-        rows, columns = array or (1, 1)
+        rows, columns, spills = array or ArraySize()
+        start += f' cm="{spills}"' if spills else ""
         last = f":{letters(column + columns - 1)}{row_token(rows - 1)}" if rows * columns > 1 else ""
         reference = f' t="array" ref="{place}{last}"' if array else ""
         written = f"<{p}f{reference}>{escaped(formula)}</{p}f>".replace("%", "%%") if formula else ""
