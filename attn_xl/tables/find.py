@@ -22,6 +22,7 @@ from attn_xl.text import clean, listed, shortened
 from .labels import LabelsOnlyError, described, numbers_in, read_region
 from .names import (
     is_matrix_name,
+    names_step,
     of_compared,
     of_head,
     of_recurrence,
@@ -400,6 +401,12 @@ def _undecided(book: Book, sheet: str, found: Sequence[Found], name: str = "") -
     if any(f.use for f in found):
         return None
     left = sentence_candidates(found)
+    if not name and all(f.computed and names_step(f.title) for f in left):
+        titles = listed([*dict.fromkeys(repr(f.title) for f in left)], 4)
+        return InputError(
+            f"{book.path}, sheet {sheet!r}: has {titles}, computed by formulas, but no input. Type its "
+            f"numbers, or choose a table: --range {left[0].where!r}."
+        )
     shown = [f"{f.range} ({f.size}{', ' + repr(f.title) if f.title else ''})" for f in left]
     ranges = [f'--range "{f"{name}=" if name else ""}{f.where}"' for f in left]
     given = [f for f in left if f.title and _are_shares(f)]

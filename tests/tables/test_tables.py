@@ -342,6 +342,21 @@ def test_an_infinite_number_is_named(make: Make) -> None:
             r"cell B2: the text '\[0.1, 2\]', several numbers in one cell \(put each in its own column",
         ),
         ([["cow", 0, 1, 2], ["cat", 1.5, 2, 3]], "clear cell A1"),
+        (
+            [
+                ["Scores"],
+                ["", "a", "b"],
+                ["a", "==B20*1", "==C20"],
+                ["b", "==B21", "==C21"],
+                [],
+                ["Output"],
+                ["", "x", "y"],
+                ["a", "==B3*B20", "==B4"],
+                ["b", "==C3", "==C4"],
+            ],
+            r"has 'Scores', 'Output', computed by formulas, but no input\. Type its numbers, or choose "
+            "a table: --range 's!A2:C4'",
+        ),
         ([["", "a"], ["==NA()", 1]], "cell A2: the error value #N/A where the word is needed"),
         ([["", "==1/0"], ["cat", 1]], "cell B1: the error value #DIV/0! where the name of the dim"),
         ([["", "a"], ["cat", "==NOSUCH(1)"], ["dog", 1]], "save it to store the value"),

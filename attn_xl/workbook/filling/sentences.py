@@ -408,7 +408,8 @@ def _for_an_input(drawn: DrawnBook, pages: Mapping[str, Page], titles: Sequence[
     for title in (title for title in titles if title.step == steps.INPUT.symbol):
         below = (title.row + 1, title.column) in pages[title.sheet].numbers
         has = "a single column of" if below else "no"
-        return f"{title.where}: {title.text!r} has {has} numbers. Type those of each word there."
+        do = "Type those of each word there, or give a file that has them with --input."
+        return f"{title.where}: {title.text!r} has {has} numbers. {do}"
     return "Write Input above the numbers of the words, one word per row or per column."
 
 
