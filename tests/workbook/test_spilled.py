@@ -16,6 +16,8 @@ from openpyxl.worksheet.formula import ArrayFormula
 from attn_xl.spreadsheets.addresses import Place
 from attn_xl.spreadsheets.drawn import read_drawn
 from attn_xl.tables.frames import values_in
+from attn_xl.tables.labels import Table
+from attn_xl.tables.survey import Tables
 from attn_xl.workbook.filling.author import fill_file
 from attn_xl.workbook.xlsx.splice import packed
 
@@ -93,3 +95,21 @@ def test_a_matrix_without_such_a_formula_is_named(tmp_path: Path) -> None:
     book = fill_file(sheet_without(tmp_path / "own.xlsx", "Scores", across=True), {})
     said = "C11# is read, but each cell of Scores has its own formula. Write C11:E13 instead."
     assert f"Sheet!C11:E13: {said}" in book.attention
+
+
+def test_formulas_of_a_template_spill_for_other_words(tmp_path: Path) -> None:
+    words, x = tuple(PETS), numbers(PETS, seed=4)
+    table = Table("", x, words, DIMS, (True, True), "new.xlsx", "new", 2, 2)
+    tables = Tables(Path("new.xlsx"), {"new": table}, {})
+    book = fill_file(sheet_without(tmp_path / "own.xlsx", "Output"), {}, tables=tables)
+    (tmp_path / "out.xlsx").write_bytes(book.content)
+    xml = zipfile.ZipFile(tmp_path / "out.xlsx").read("xl/worksheets/sheet1.xml").decode()
+    assert re.findall(r'<c r="(\w+)"[^>]* cm="1"><f t="array" ref="([^"]+)"', xml) == [
+        ("C13", "C13:G17"), ("C23", "C23:G27"), ("C33", "C33:G37"),
+    ]  # fmt: skip
+    assert "ANCHORARRAY" not in xml
+    verify(with_ranges(tmp_path / "out.xlsx"))
+    (drawn,) = read_drawn(tmp_path / "out.xlsx").sheets
+    for place, wanted in zip((Place(drawn.name, 33, 3, 5, 5), Place(drawn.name, 43, 3, 5, 3)),
+                             naive_attention(x, x, x)):  # fmt: skip
+        np.testing.assert_allclose(values_in(drawn, place, False)[1], wanted, rtol=1e-12)

@@ -566,9 +566,10 @@ class Sentence:
             else range(node.shape[0])
         )
         hers = self.hers.get(frame.step, frozenset())
-        whole, spills = "", self.drawn.spilled.get((home.sheet, home.row, home.column), 0)
-        alone = node.values.size == 1 or node in self._in_loops
-        if (WHOLE in hers or spills) and clone is not None and plain and wanted.all() and not alone:
+        arrays = [int(found[1]) for one in hers if (found := _WHOLE.fullmatch(one))]
+        spills = self.drawn.spilled.get((home.sheet, home.row, home.column), max(arrays, default=0))
+        alone, whole = node.values.size == 1 or node in self._in_loops, ""
+        if (arrays or spills) and clone is not None and plain and wanted.all() and not alone:
             whole = array_formula(blocks, clone, home)
         patterns: dict[object, Formulas] = {}
         lines: list[Formulas] = []
@@ -599,8 +600,8 @@ class Sentence:
 
 NONE = "", None
 """No formula."""
-WHOLE = "{}"
-"""One array formula for a whole matrix."""
+_WHOLE = re.compile(r"\{(\d+)\}")
+"""One array formula for a whole matrix, and the metadata with which it spills; 0 if it does not."""
 _OF_ROWS = re.compile(r"SUMPRODUCT\(([^(),]+),([^(),]+)\)")
 _OF_BOTH = re.compile(r"SUM\(MMULT\(([^(),]+),([^(),]+)\)\)")
 _CALL = re.compile(r"\b(SUMPRODUCT|SUM\(MMULT|MMULT)\(")
@@ -616,14 +617,14 @@ def _functions(drawn: DrawnBook, made: Assigned) -> dict[str, frozenset[str]]:
             if cell in formulas:
                 own = found.setdefault(frame.step, set())
                 own.update(_CALL.findall(formulas[cell].text))
-                own.update([WHOLE] * (formulas[cell][1:5] == box(place)))
+                own.update([f"{{{formulas[cell].spills}}}"] * (formulas[cell][1:5] == box(place)))
     return {step: frozenset(names) for step, names in found.items() if names}
 
 
 def as_she_writes(formula: str, hers: frozenset[str]) -> tuple[str, ArraySize | None]:
     """A product in the function that an author uses for it elsewhere, and the size of the array formula
     that this takes."""
-    hers -= {WHOLE}
+    hers = frozenset(one for one in hers if not _WHOLE.fullmatch(one))
     rows, both = _OF_ROWS.fullmatch(formula), _OF_BOTH.fullmatch(formula)
     if rows and hers == {"MMULT"}:
         first, _, last = rows[2].replace("$", "").rpartition("!")[2].partition(":")
