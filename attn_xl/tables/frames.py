@@ -452,12 +452,14 @@ def _labels_vector(sheet: DrawnSheet, row: int, column: int, step: str) -> bool:
 
 
 def _counts(sheet: DrawnSheet, row: int, column: int) -> bool:
-    """Whether a text is one of `w1`, `w2`, `w3`, ... beside each other, words rather than weights; or
-    of `x`, `y`, `z`."""
+    """Whether a text is one of `w1`, `w2`, `w3`, ... beside each other, words rather than weights, or
+    one of `Context 1`, `Context 2`, sentences rather than outputs; or of `x`, `y`, `z`."""
     if str(sheet.values.get((row, column))) in ("x", "e"):
         near = (str(sheet.values.get(cell, "")) for cell in _beside(row, column))
         return any(len(text) == 1 and text.islower() for text in near)
-    found = re.fullmatch(r"([a-z]+_?)(\d+)", str(sheet.values.get((row, column), "")).strip())
+    found = re.fullmatch(
+        r"([a-z]+_?|[Cc]ontext )(\d+)", str(sheet.values.get((row, column), "")).strip()
+    )
     others = {f"{found[1]}{int(found[2]) + n}" for n in (-1, 1)} if found else set()
     return any(str(sheet.values.get(cell, "")).strip() in others for cell in _beside(row, column))
 

@@ -345,6 +345,7 @@ def _assigned(
     """
     made = _of_areas(drawn, model, known, words_in)
     add_shared_words(made, [page_of(sheet, known) for sheet in drawn.sheets])
+    made.left += made.untitled
     return made
 
 
@@ -412,6 +413,7 @@ def _joined(parts: Sequence[Assigned]) -> Assigned:
         ]
         made.graphs += part.graphs
         made.left += part.left
+        made.untitled += part.untitled
         made.unread += part.unread
         made.blank += part.blank
     return made

@@ -368,7 +368,9 @@ def _asked(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str])
             if meets_one(place, taken) or place in asked:
                 continue
             if guess and known.issuperset(texts):
-                yield f"{place.where}: is blank, and no title names its step, such as {guess}."
+                made.untitled.append(
+                    f"{place.where}: is blank, and no title names its step, such as {guess}."
+                )
             beside_it = {"", *(label for side, _ in labels_of(page, place) for label in side)}
             heads = [text for text in reversed(texts) if text not in beside_it]
             if heads and not guess:

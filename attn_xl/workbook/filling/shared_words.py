@@ -47,19 +47,20 @@ def add_shared_words(made: Assigned, pages: Sequence[Page]) -> None:
     taken = [frame.place for group in made.groups for frame in (*group.given, *group.frames)]
     found: list[Matrix] = []
     for page in pages if shared else ():
-        for box in page.blanks:
+        for box in dict.fromkeys((*page.blanks, *page.labelled)):
             place = Place(page.sheet.name, *box)
-            if meets_one(place, taken):
+            if meets_one(place, taken) or page.filled(*box) or page.texts(*box):
                 continue
             for text, lines, turned in _told(made, page, place, shared):
                 by = f"the text {text!r}"
+                taken.append(place)
                 for start, node in _matrices(made.graphs, lines, {one.name for one in found}):
                     row, column = (0, start) if turned else (start, 0)
                     size = node.shape[::-1] if turned else node.shape
                     part = Place(place.sheet, place.row + row, place.column + column, *size)
                     made.groups[0].frames.append(Frame(node.name, part, turned, by))
                     found.append(node)
-                for said in (made.left, made.blank):
+                for said in (made.left, made.untitled, made.blank):
                     said[:] = [one for one in said if not one.startswith(f"{place.where}: ")]
     if found:
         own = {*walk(made.graphs[0].values())}

@@ -99,6 +99,7 @@ class Assigned:
         groups: the sentences.
         graphs: the matrices of each.
         left: what was recognized but not assigned, in words, with its cells.
+        untitled: the blank frames as large as a step, which no title names, in words.
         unread: the cells of typed numbers that are no part of the model.
         blank: the blank rows and columns beside words whose title names no step, in words.
         lacking: what was said of steps that titles name and that have no frame, with the step.
@@ -114,6 +115,7 @@ class Assigned:
     groups: list[Group] = field(default_factory=list)
     graphs: list[Graph] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
+    untitled: list[str] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
     blank: list[str] = field(default_factory=list)
     missing: set[str] = field(default_factory=set)

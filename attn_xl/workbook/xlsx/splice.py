@@ -173,7 +173,7 @@ def spliced(
         filled = cells.get(name, {})
         if values:
             changed[part] = _revalued(package.read(part), values, formulas.get(name, {}))
-            filled = _with_spilled(filled, values, looks[name])
+            filled = _with_spilled(filled, values, looks[name]) if name in looks else filled
         if filled:
             where = f"{drawn.path}, sheet {name!r}"
             xml = changed.get(part) or package.read(part)
