@@ -395,10 +395,18 @@ def _of_areas(
             raise
         error = why
     if not found or found[0].left:
-        found += [one for one in (apart, *map(of_areas, (drawn.sheets, finer))) if one]
+        others = (apart, *map(of_areas, (drawn.sheets, finer)))
+        found += [one for one in others if one and not (found and _lacks_weights(one, found[0]))]
     if error and not found:
         raise error
     return min(found, key=lambda one: len(one.left))
+
+
+def _lacks_weights(made: Assigned, whole: Assigned) -> bool:
+    """Whether a sentence has no weights where, if all are read together, it has those of another one
+    and frames."""
+    weighted = {group.input.place for group in whole.groups if group.weights and group.frames}
+    return any(group.input.place in weighted for group in made.groups if not group.weights)
 
 
 def _joined(parts: Sequence[Assigned]) -> Assigned:

@@ -373,9 +373,10 @@ def _asked(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str])
                 )
             beside_it = {"", *(label for side, _ in labels_of(page, place) for label in side)}
             heads = [text for text in reversed(texts) if text not in beside_it]
-            if heads and not guess:
-                text = min(heads, key=known.__contains__)
-                made.blank.append(f"{place.where}: stays blank; {text!r} names no step.")
+            if not guess:
+                text = min(heads, key=known.__contains__, default="")
+                why = f"{text!r} names no step" if text else "it has no title"
+                made.blank.append(f"{place.where}: stays blank; {why}.")
 
 
 def _beyond(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str]) -> Iterator[str]:

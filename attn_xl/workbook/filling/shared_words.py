@@ -14,9 +14,9 @@ from attn_xl.graph.matrix import Matrix
 from attn_xl.models import steps
 from attn_xl.settings import COMPARE
 from attn_xl.spreadsheets.addresses import Place
-from attn_xl.tables.frames import Frame, Page, labels_of
+from attn_xl.tables.frames import Frame, Group, Page, labels_of
 
-from .titles import Assigned, meets_one
+from .titles import Assigned
 
 _DIFFERENCE = re.compile(r"differ|change|shift|\bdelta\b|\bdiff\b|Δ|\s[-−–]\s", re.IGNORECASE)
 _BEFORE = re.compile(r"\b(?:inputs?|before|original|embeddings?)\b", re.IGNORECASE)
@@ -44,29 +44,49 @@ def add_shared_words(made: Assigned, pages: Sequence[Page]) -> None:
     """Give the blank frames for words that several sentences share, as their texts and the labels of
     their rows tell, to the first sentence."""
     shared = _shared(made)
-    taken = [frame.place for group in made.groups for frame in (*group.given, *group.frames)]
+    first = min((numbers[0] for numbers in shared.values()), default=0)
+    frames = [(frame, group) for group in made.groups for frame in (*group.given, *group.frames)]
     found: list[Matrix] = []
     for page in pages if shared else ():
         for box in dict.fromkeys((*page.blanks, *page.labelled)):
             place = Place(page.sheet.name, *box)
-            if meets_one(place, taken) or page.filled(*box) or page.texts(*box):
+            if page.filled(*box) or page.texts(*box):
                 continue
-            for text, lines, turned in _told(made, page, place, shared):
-                by = f"the text {text!r}"
-                taken.append(place)
+            met = [(one, group) for one, group in frames if one.place.overlaps(place)]
+            for text, lines, turned in _told(made, first, page, place, shared):
+                labels = {label for side, _ in labels_of(page, place) for label in side}
+                if any(
+                    repr(text) not in one.by
+                    or not (_is_alone(group) or labels.isdisjoint(group.table.rows))
+                    for one, group in met
+                ):
+                    break
+                for one, group in met:  # the same text told that it is of a single word, or a copy
+                    group.frames.remove(one)
+                by, own = f"the text {text!r}", made.groups[first]
                 for start, node in _matrices(made.graphs, lines, {one.name for one in found}):
                     row, column = (0, start) if turned else (start, 0)
                     size = node.shape[::-1] if turned else node.shape
                     part = Place(place.sheet, place.row + row, place.column + column, *size)
-                    made.groups[0].frames.append(Frame(node.name, part, turned, by))
+                    own.frames.append(Frame(node.name, part, turned, by))
+                    frames.append((own.frames[-1], own))
                     found.append(node)
                 for said in (made.left, made.untitled, made.blank):
                     said[:] = [one for one in said if not one.startswith(f"{place.where}: ")]
     if found:
-        own = {*walk(made.graphs[0].values())}
-        others = {*walk(one for graph in made.graphs[1:] for one in graph.values())} - own
-        made.graphs[0] = Graph(*made.graphs[0].values(), *found, without=others)
+        known = {*walk(made.graphs[first].values())}
+        others = {*walk(one for graph in made.graphs for one in graph.values())} - known
+        made.graphs[first] = Graph(*made.graphs[first].values(), *found, without=others)
         made.compares = True
+        kept = [n for n, group in enumerate(made.groups) if group.frames or not _is_alone(group)]
+        made.labels = [(tag, kept.index(n)) for tag, n in made.labels if n in kept]
+        made.groups = [made.groups[n] for n in kept]
+        made.graphs = [made.graphs[n] for n in kept]
+
+
+def _is_alone(group: Group) -> bool:
+    """Whether the words of a sentence look at those of another one, as a single word may."""
+    return steps.MEMORY.symbol in group.weights
 
 
 def _shared(made: Assigned) -> dict[str, list[int]]:
@@ -74,20 +94,21 @@ def _shared(made: Assigned) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for n, group in enumerate(made.groups):
         words = [*map(str.casefold, group.table.rows)]
-        for word in words if steps.OUTPUT.symbol in made.graphs[n] else ():
+        has = steps.OUTPUT.symbol in made.graphs[n] and not _is_alone(group)
+        for word in words if has else ():
             if words.count(word) == 1:
                 found.setdefault(word, []).append(n)
     return {word: numbers for word, numbers in found.items() if len(numbers) > 1}
 
 
 def _told(
-    made: Assigned, page: Page, place: Place, shared: Mapping[str, list[int]]
+    made: Assigned, first: int, page: Page, place: Place, shared: Mapping[str, list[int]]
 ) -> Iterator[tuple[str, list[_Line], bool]]:
     """The text that tells what a blank frame is for, its rows, and whether these stand in columns;
     nothing if no text does."""
-    width = len(made.graphs[0][steps.OUTPUT.symbol].columns)
+    width = len(made.graphs[first][steps.OUTPUT.symbol].columns)
     sides = [labels for labels, _ in labels_of(page, place)]
-    in_columns = made.groups[0].words_in == "columns"
+    in_columns = made.groups[first].words_in == "columns"
     if (place.rows, place.columns)[not in_columns] != width:
         return
     labels = sides[in_columns] or ("",) * (place.rows, place.columns)[in_columns]
