@@ -4909,6 +4909,21 @@ def test_weights_beside_one_sentence_are_those_of_another(said: bool, tmp_path: 
     assert (noted in book.report()) != said
 
 
+@pytest.mark.parametrize("across", [False, True])
+def test_weights_above_each_of_two_sentences_are_its_own(across: bool, tmp_path: Path) -> None:
+    """Below each other, those of the second one are no second head of the first."""
+    w = np.random.default_rng(7).integers(-3, 4, (2, 3, 2, 2)) / 2
+    blocks: list[Any] = []
+    for n, x in enumerate((X[:3, :2], Y[:4, :2])):
+        row, left = (1, 14 * n) if across else (1 + 30 * n, 0)
+        blocks += [(row, left + 1 + 4 * m, f"W_{kind}", w[n][m]) for m, kind in enumerate("QKV")]
+        blocks += [(row + 5, left + 1, "Input", x), (row + 12, left + 1, "Scores", (len(x), len(x)))]
+        blocks += [(row + 20, left + 1, "Output", x.shape)]
+    shown = filled_blocks(tmp_path, blocks)
+    for x, own, output in zip((X[:3, :2], Y[:4, :2]), w, shown[1::2]):
+        np.testing.assert_allclose(output, naive_attention(*(x @ one for one in own))[1], rtol=1e-12)
+
+
 def test_weights_above_two_sentences_are_those_of_both(tmp_path: Path) -> None:
     """Though W_V stands above the second one, they are not cut apart."""
     w = np.random.default_rng(6).integers(-3, 4, (3, 2, 2)) / 2

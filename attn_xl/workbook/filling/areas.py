@@ -69,18 +69,32 @@ def _named(titles: Sequence[Title]) -> set[str]:
 
 
 def _parts(sheet: DrawnSheet, titles: Sequence[Title]) -> list[DrawnSheet]:
-    """A sheet cut at the blank columns, or else rows, before each of its inputs but the first."""
+    """A sheet cut at the blank columns, or else rows, before each of its inputs but the first, and
+    before its weights, if those of each stand above it."""
     inputs = [title for title in titles if title.step == steps.INPUT.symbol]
     for axis in (1, 0):
         starts = sorted({(title.row, title.column)[axis] for title in inputs})
         if len(starts) < 2 or len(starts) < len(inputs):
             continue
+        if axis == 0 and any(_is_weight(title) and title.row < starts[0] for title in titles):
+            starts = [starts[0], *(_first_row(titles, *pair) for pair in pairwise(starts))]
         used = {cell[axis] for cell in (*sheet.values, *sheet.formulas)}
         used |= {*np.flatnonzero(sheet.looks.framed.any(axis=1 - axis)).tolist()}
         cuts = [next((n for n in range(start, 0, -1) if n - 1 not in used), 0) for start in starts[1:]]
         if all(start < cut for start, cut in zip(starts, cuts)):
             return [*_cut(sheet, axis, [0, *cuts, 1 << 21])]
     return [sheet]
+
+
+def _is_weight(title: Title) -> bool:
+    return title.step.startswith(("W_", "U_", "b_"))
+
+
+def _first_row(titles: Sequence[Title], before: int, row: int) -> int:
+    """The row of an input, or of the first weights above it that follow the steps of the one before."""
+    between = [title for title in titles if before < title.row < row]
+    last = max((title.row for title in between if not _is_weight(title)), default=row)
+    return min((title.row for title in between if title.row > last), default=row)
 
 
 def _cut(sheet: DrawnSheet, axis: int, ends: Sequence[int]) -> Iterator[DrawnSheet]:
