@@ -62,22 +62,25 @@ def test_a_frame_compares_a_word_that_sentences_share(
     np.testing.assert_allclose(shown, wanted, rtol=1e-12)
 
 
+@pytest.mark.parametrize("second", [(60, 2), (10, 10)])
 @pytest.mark.parametrize("title", ["Change of the output", ""])
-def test_another_frame_takes_no_weights_away(title: str, tmp_path: Path) -> None:
+def test_another_frame_takes_no_weights_away(
+    title: str, second: tuple[int, int], tmp_path: Path
+) -> None:
     """The sentences have weights in common, whatever stands below them."""
     book, dims = openpyxl.Workbook(), DIMS
     sheet, w = AuthorSheet(book.active), np.random.default_rng(5).integers(-9, 10, (3, 3, 3)) / 10
     for n, own in enumerate(w):
         sheet.block(2, 2 + 6 * n, f"W_{'QKV'[n]}", dims, dims, own)
     sheet.sentence(10, 2, PETS, X)
-    sheet.sentence(60, 2, DESK, Y)
+    sheet.sentence(*second, DESK, Y)
     sheet.block(110, 2, title, ["cat", "or", "so"], dims)
     result = fill_file(saved(book, tmp_path / "own.xlsx"), {})
     (tmp_path / "out.xlsx").write_bytes(result.content)
     (drawn,) = read_drawn(tmp_path / "out.xlsx").sheets
-    for row, x in ((48, X), (98, Y)):
+    for (row, column), x in (((10, 2), X), (second, Y)):
         _, wanted = naive_attention(*(x @ own for own in w))
-        _, shown = values_in(drawn, Place(drawn.name, row, 3, 5, 3), False)
+        _, shown = values_in(drawn, Place(drawn.name, row + 38, column + 1, 5, 3), False)
         np.testing.assert_allclose(shown, wanted, rtol=1e-12)
     said = [*result.attention, *result.notes]
     assert any(line.startswith("Sheet!C112:E114: ") for line in said)

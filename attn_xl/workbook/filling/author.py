@@ -403,10 +403,9 @@ def _of_areas(
 
 
 def _lacks_weights(made: Assigned, whole: Assigned) -> bool:
-    """Whether a sentence has no weights where, if all are read together, it has those of another one
-    and frames."""
-    weighted = {group.input.place for group in whole.groups if group.weights and group.frames}
-    return any(group.input.place in weighted for group in made.groups if not group.weights)
+    """Whether a sentence lacks weights that it has, besides frames, if all are read together."""
+    weighted = {one.input.place: one.weights.keys() for one in whole.groups if one.frames}
+    return any(one.weights.keys() < weighted.get(one.input.place, set()) for one in made.groups)
 
 
 def _joined(parts: Sequence[Assigned]) -> Assigned:
