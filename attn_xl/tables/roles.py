@@ -21,8 +21,12 @@ _OF_WORDS = re.compile(r"(?:\w+\.)*W_(?:[QKV1Ghifgrzn]|before|here|after)(?:_\d+
 """Weights that multiply the words: projections, a first layer, the gates of a recurrence."""
 _OF_DIMENSIONS = re.compile(rf"{_OF_WORDS.pattern}|Vocabulary|W_[UC]")
 """Weights with a row or a column for each dimension."""
-_SPECIAL = re.compile(r"[<\[]/?(?:pad|cls|sep|mask|unk|bos|eos|s)[>\]]", re.IGNORECASE)
-"""A token that is no word: `<PAD>`, `[CLS]`."""
+_SPOKEN = re.compile(
+    r"[<\[]/?(?:pad|cls|sep|mask|unk|bos|eos|s)[>\]]"
+    r"|the|an|is|are|was|were|and|or|not|of|on|in|to|at|by|for|with|from|it|he|she|we|you|they",
+    re.IGNORECASE,
+)
+"""What stands in sentences and names no dimension: `<PAD>`, `[CLS]`, `the`."""
 _DIMENSION = re.compile(
     r"(?:d|dim|dims|dimension|feature|feat|component|comp)[ _.-]?\d+", re.IGNORECASE
 )
@@ -319,9 +323,9 @@ def words_of(
         return "columns", f"the corner says {corner!r}"
     if corner.startswith(("word", "token")):
         return "rows", f"the corner says {corner!r}"
-    special = next(filter(_SPECIAL.fullmatch, table.columns), "")
-    if special and not any(map(_SPECIAL.fullmatch, table.rows)):
-        return "columns", f"{special} labels a column"
+    across, down = (next(filter(_SPOKEN.fullmatch, side), "") for side in (table.columns, table.rows))
+    if bool(across) != bool(down):
+        return ("columns", f"{across} labels a column") if across else ("rows", f"{down} labels a row")
     weights = [*weights]
     for name, one in weights:
         both = all((*one.labelled, rows, columns)) and _OF_DIMENSIONS.fullmatch(name)

@@ -90,6 +90,22 @@ def test_a_step_that_is_read_as_an_input_is_said(make: Make) -> None:
     assert said == ("s!A2:C4 is titled 'Attention scores', but is read as an input.",)
 
 
+@pytest.mark.parametrize(
+    ("rows", "columns", "across"),
+    [
+        (["x1", "x2"], ["the", "cat"], True),
+        (["[CLS]", "cat"], ["animal", "tech"], False),
+        (["food", "sky"], ["sun", "and"], True),
+    ],
+)
+def test_a_word_that_names_no_dimension_tells_where_words_are(
+    make: Make, rows: list[str], columns: list[str], across: bool
+) -> None:
+    path = make({"s": [["", *columns], [rows[0], 1, 2], [rows[1], 3, 4]]})
+    (words,) = read_tables(path).sentences.values()
+    assert words.rows == tuple(columns if across else rows)
+
+
 def test_a_clean_table(make: Make) -> None:
     tables = read_tables(make({"pets": GOOD, "notes": [["just text"]], "empty": []}))
     assert list(tables.sentences) == ["pets"]
