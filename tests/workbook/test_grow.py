@@ -741,7 +741,11 @@ def test_a_file_brings_its_own_weights(
 @pytest.mark.parametrize(
     ("sample", "template", "why"),
     [
-        ("rnn", "one-sentence", "nothing can be filled in. Figure!F5: 'Scores = Input"),
+        (
+            "rnn",
+            "one-sentence",
+            "nothing can be filled in. In the template, Figure!F5: 'Scores = Input",
+        ),
         ("multi-head", "learned-weights", "the model of 'sentence' has no Q, but Q_1, Q_2."),
         (
             "politics",

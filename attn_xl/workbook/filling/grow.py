@@ -176,7 +176,7 @@ def grown(
                 f"--sheet {sentences[0][0]!r}, or add frames with titles for the others."
             )
     called = names
-    made = Assigned(labels=old.labels, left=old.left)
+    made = Assigned(labels=old.labels, left=[f"In the template, {line}" for line in old.left])
     for group, before, (name, table) in zip(old.groups, old.graphs, sentences):
         fit = len(table.columns) == len(group.table.columns)
         theirs = {
