@@ -83,12 +83,17 @@ def names_of(drawn: DrawnBook, called: Mapping[str, str]) -> Iterator[Title]:
 
 
 def called_in(drawn: DrawnBook, known: Mapping[str, str] | None = None) -> dict[str, str]:
-    """An author's own names for steps, from a table of two columns headed `name` and `step`: in lower
-    case, with the steps. Its cells count as blank for everything else. `known` are our names.
+    """An author's own names for steps, those that `names_told` has and those that equations on the
+    sheets use.
 
     Raises:
-        InputError: if its right column names no step.
+        InputError: if a table of names has one that is no step.
     """
+    return spoken_in(drawn) | names_told(drawn, known)
+
+
+def spoken_in(drawn: DrawnBook) -> dict[str, str]:
+    """What the equations on the sheets call the steps: in lower case, with the steps."""
     texts = [text for sheet in drawn.sheets for text in sheet.values.values()]
     found = of_compared(texts) or of_recurrence(texts)
     letters = {text for text in texts if isinstance(text, str) and len(text) == 1}
@@ -96,6 +101,17 @@ def called_in(drawn: DrawnBook, known: Mapping[str, str] | None = None) -> dict[
         found |= {"p": "Softmax", "o": "Output"}  # S = QKᵀ, P = softmax(S), O = PV
     if {*"XA"} <= letters and "y" not in letters:
         found["y"] = "Output"  # Y = A X
+    return found
+
+
+def names_told(drawn: DrawnBook, known: Mapping[str, str] | None = None) -> dict[str, str]:
+    """An author's own names for steps, from a table of two columns headed `name` and `step`: in lower
+    case, with the steps. Its cells count as blank for everything else. `known` are our names.
+
+    Raises:
+        InputError: if its right column names no step.
+    """
+    found: dict[str, str] = {}
     for sheet in drawn.sheets:
         for own, step, cells in _called(sheet.values):
             named = step_called(step, known or {})

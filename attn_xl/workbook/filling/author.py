@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from attn_xl.errors import CallError, InputError, nearest
+from attn_xl.errors import AttnXlError, CallError, InputError, nearest
 from attn_xl.graph.graph import Graph
 from attn_xl.graph.step import Step
 from attn_xl.models import steps
@@ -27,7 +27,7 @@ from attn_xl.spreadsheets.numerals import NOT_STORED
 from attn_xl.tables.frames import Frame, page_of, step_called, titles_of
 from attn_xl.tables.labels import Table, looked_up
 from attn_xl.tables.names import LEARNED, SPELLINGS, of_compared, step_named, step_told
-from attn_xl.tables.own_names import called_in, says_where
+from attn_xl.tables.own_names import names_told, says_where, spoken_in
 from attn_xl.tables.roles import BY_DEFAULT, WordsIn
 from attn_xl.tables.survey import Tables, heads_of, names_model, read_settings
 from attn_xl.tables.written import read_record
@@ -242,7 +242,7 @@ def fill_file(
     model = partial(_Model, options, on_sheet, where)
     drawn, lookups, inputs = with_lookups(drawn, known)
     if tables is None:
-        known = {**called_in(drawn, known), **known}
+        known = {**names_told(drawn, known), **known}
         made = _assigned(drawn, model, known, words_in)
         filling = fill(drawn, made)
         filling.add(lookups, [(made.groups[0], frame) for frame in inputs])
@@ -350,7 +350,7 @@ def _assigned(
 
 
 def _of_areas(
-    drawn: DrawnBook, model: Callable[[], _Model], known: Mapping[str, str], words_in: WordsIn | None
+    drawn: DrawnBook, model: Callable[[], _Model], told: Mapping[str, str], words_in: WordsIn | None
 ) -> Assigned:
     """The frames of a workbook: those of each area by itself, as in a course whose sheets have models
     of their own, if nothing is left over there or if that leaves less.
@@ -363,10 +363,11 @@ def _of_areas(
         """The frames of an area by itself; None if it needs others."""
         alone = copy(drawn)
         alone.sheets = [area]
+        own = {**spoken_in(alone), **told}
         try:
-            return _of_sheets(alone, model(), known, words_in)
-        except InputError:
-            return None if any(titles_of(area, known)) or has_tags(area) else Assigned()
+            return _of_sheets(alone, model(), own, words_in)
+        except AttnXlError:
+            return None if any(titles_of(area, own)) or has_tags(area) else Assigned()
 
     seen: dict[int, tuple[DrawnSheet, Assigned | None]] = {}
 
@@ -379,33 +380,54 @@ def _of_areas(
             if (own := seen[id(area)][1]) is None:
                 return None
             parts += [own] if own.groups else []
-        made = _joined(parts)
-        return made if made.groups and all(group.frames for group in made.groups) else None
+        filled = all(any(group.frames for group in part.groups) for part in parts)
+        return _joined(parts) if parts and filled else None
 
+    known = {**spoken_in(drawn), **told}
     apart = of_areas(areas_of(drawn, known))
     if apart and not apart.left:
         return apart
     tagged, finer = any(map(has_tags, drawn.sheets)), areas_of(drawn, known, sharing=False)
     found: list[Assigned] = []
-    error = None
+    error: AttnXlError | None = None
     try:
         found.append(_of_sheets(drawn, model(), known, words_in))
-    except InputError as why:
+    except AttnXlError as why:
         if tagged:
             raise
         error = why
-    if not found or found[0].left:
+    if not found or found[0].left or _takes_steps(found[0]):
         others = (apart, *map(of_areas, (drawn.sheets, finer)))
         found += [one for one in others if one and not (found and _lacks_weights(one, found[0]))]
     if error and not found:
         raise error
-    return min(found, key=lambda one: len(one.left))
+    return min(found, key=lambda one: (len(one.left), len(one.unread)))
+
+
+def _takes_steps(made: Assigned) -> bool:
+    """Whether steps of a sentence stand on another sheet, beside typed numbers that nothing reads."""
+    sheets = {
+        frame.place.sheet
+        for group in made.groups
+        for frame in group.frames
+        if frame.place.sheet != group.input.place.sheet
+    }
+    return any(one.startswith(f"{sheet}!") for sheet in map(quoted, sheets) for one in made.unread)
 
 
 def _lacks_weights(made: Assigned, whole: Assigned) -> bool:
-    """Whether a sentence lacks weights that it has, besides frames, if all are read together."""
-    weighted = {one.input.place: one.weights.keys() for one in whole.groups if one.frames}
-    return any(one.weights.keys() < weighted.get(one.input.place, set()) for one in made.groups)
+    """Whether a sentence lacks weights of its sheet that it has, besides frames, if all are read
+    together."""
+    weighted = {
+        one.input.place: {
+            name
+            for name, (frame, _) in one.weights.items()
+            if frame.place.sheet == one.input.place.sheet
+        }
+        for one in whole.groups
+        if one.frames
+    }
+    return any({*one.weights} < weighted.get(one.input.place, set()) for one in made.groups)
 
 
 def _joined(parts: Sequence[Assigned]) -> Assigned:

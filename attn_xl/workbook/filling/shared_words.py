@@ -106,10 +106,12 @@ def _told(
 ) -> Iterator[tuple[str, list[_Line], bool]]:
     """The text that tells what a blank frame is for, its rows, and whether these stand in columns;
     nothing if no text does."""
-    width = len(made.graphs[first][steps.OUTPUT.symbol].columns)
+    graph = made.graphs[first]
+    ends = [graph[step.symbol].columns for step in (steps.INPUT, steps.OUTPUT)]
     sides = [labels for labels, _ in labels_of(page, place)]
     in_columns = made.groups[first].words_in == "columns"
-    if (place.rows, place.columns)[not in_columns] != width:
+    size, names = (place.rows, place.columns)[not in_columns], sides[not in_columns]
+    if size != len(ends[1]) or (names and names not in ends):
         return
     labels = sides[in_columns] or ("",) * (place.rows, place.columns)[in_columns]
     above = 1 + bool(sides[1])
@@ -119,7 +121,8 @@ def _told(
     ]
     values = (page.sheet.values.get(cell) for cell in cells)
     for text in (one for one in values if isinstance(one, str) and one not in (*sides[0], *sides[1])):
-        if lines := _lines(text, labels, shared):
+        lines = _lines(text, labels, shared)
+        if len(lines) > 1 or any(line.less is not None for line in lines):
             yield text, lines, in_columns
             return
 

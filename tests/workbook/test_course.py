@@ -1,0 +1,102 @@
+"""`attn-xl fill` on a course: each sheet of a workbook has a model of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import openpyxl
+import pytest
+from authors import DESK, PETS, AuthorSheet, numbers, saved
+from conftest import alike, naive_attention, verify
+
+from attn_xl.spreadsheets.addresses import Place
+from attn_xl.spreadsheets.drawn import read_drawn
+from attn_xl.tables.frames import values_in
+from attn_xl.workbook.filling.author import fill_file
+
+Shown = list[tuple[Place, np.ndarray]]
+BLANK: list[Any] = [None] * 3
+X, Y, DIMS = numbers(PETS[:3], 2), numbers(DESK[:4], 2, 5), ("a", "b")
+
+
+def plain(sheet: AuthorSheet, name: str) -> Shown:
+    weights, output = naive_attention(Y, Y, Y)
+    sheet.block(2, 2, "Input", DESK[:4], DIMS, Y)
+    sheet.block(10, 2, "Weights", DESK[:4], DESK[:4])
+    sheet.block(20, 2, "Output", DESK[:4], DIMS)
+    return [(Place(name, 12, 3, 4, 4), weights), (Place(name, 22, 3, 4, 2), output)]
+
+
+def with_weights(sheet: AuthorSheet, name: str) -> Shown:
+    w = np.random.default_rng(8).integers(-9, 10, (3, 2, 3)) / 10
+    _, output = naive_attention(*(X @ own for own in w))
+    for n, own in enumerate(w):
+        sheet.block(2, 2 + 6 * n, f"W_{'QKV'[n]}", DIMS, "xyz", own)
+    sheet.block(10, 2, "Input", PETS[:3], DIMS, X)
+    sheet.block(20, 2, "Output", PETS[:3], "xyz")
+    return [(Place(name, 22, 3, 3, 3), output)]
+
+
+def of_one_word(sheet: AuthorSheet, name: str) -> Shown:
+    weights, output = naive_attention(X[1:2], X, X)
+    sheet.block(2, 2, "Embeddings", PETS[:3], DIMS, X)
+    sheet.block(10, 2, f'Attention weights for "{PETS[1]}"', BLANK[:1], PETS[:3])
+    sheet.block(16, 2, f'New vector for "{PETS[1]}"', BLANK[:1], DIMS)
+    return [(Place(name, 12, 3, 1, 3), weights), (Place(name, 18, 3, 1, 2), output)]
+
+
+def softmax_alone(sheet: AuthorSheet, name: str) -> Shown:
+    powers = np.exp(numbers(PETS[:3], 3, 6))
+    sheet.block(2, 2, "Model outputs (logits)", ["x1", "x2", "x3"], "uvw", np.log(powers))
+    sheet.block(10, 2, "exp", BLANK, BLANK)
+    sheet.block(18, 2, "Softmax", BLANK, BLANK)
+    shares = powers / powers.sum(axis=1, keepdims=True)
+    return [(Place(name, 12, 3, 3, 3), powers), (Place(name, 20, 3, 3, 3), shares)]
+
+
+def recurrent(sheet: AuthorSheet, name: str) -> Shown:
+    w, u, b = (np.random.default_rng(n).integers(-9, 10, (2, 2)) / 10 for n in (1, 2, 3))
+    states, h = [], np.zeros(2)
+    for x in X:
+        h = np.tanh(x @ w + h @ u + b[0])
+        states.append(h)
+    sheet.block(2, 2, "Inputs x_t", PETS[:3], DIMS, X)
+    for n, (title, own) in enumerate((("W_x", w), ("W_h", u), ("b", b[:1]))):
+        sheet.block(2, 8 + 5 * n, title, BLANK[: len(own)], DIMS, own)
+    sheet.block(10, 2, "Hidden states h_t = tanh(x_t W_x + h_{t-1} W_h + b)", PETS[:3], DIMS)
+    return [(Place(name, 12, 3, 3, 2), np.array(states))]
+
+
+def across(sheet: AuthorSheet, name: str) -> Shown:
+    weights, output = naive_attention(Y[:2], X, X)
+    sheet.block(2, 2, "Encoder hidden states", PETS[:3], DIMS, X)
+    sheet.block(2, 8, "Decoder hidden states", DESK[:2], DIMS, Y[:2])
+    sheet.block(10, 2, "Attention weights", DESK[:2], PETS[:3])
+    sheet.block(18, 2, "Context vectors", DESK[:2], DIMS)
+    return [(Place(name, 12, 3, 2, 3), weights), (Place(name, 20, 3, 2, 2), output)]
+
+
+KINDS = (plain, with_weights, of_one_word, softmax_alone, recurrent, across)
+
+
+@alike
+@pytest.mark.parametrize("second", KINDS)
+@pytest.mark.parametrize("first", KINDS)
+def test_each_sheet_has_a_model_of_its_own(
+    first: Callable[..., Shown], second: Callable[..., Shown], tmp_path: Path
+) -> None:
+    book = openpyxl.Workbook()
+    book.active.title = "First"
+    wanted = first(AuthorSheet(book.active), "First")
+    wanted += second(AuthorSheet(book.create_sheet("Second")), "Second")
+    result = fill_file(saved(book, tmp_path / "own.xlsx"), {})
+    (tmp_path / "out.xlsx").write_bytes(result.content)
+    verify(tmp_path / "out.xlsx")
+    assert not result.attention
+    sheets = {sheet.name: sheet for sheet in read_drawn(tmp_path / "out.xlsx").sheets}
+    for place, values in wanted:
+        _, shown = values_in(sheets[place.sheet], place, False)
+        np.testing.assert_allclose(shown, values, rtol=1e-12)
