@@ -325,7 +325,8 @@ def words_of(
         return "rows", f"the corner says {corner!r}"
     across, down = (next(filter(_SPOKEN.fullmatch, side), "") for side in (table.columns, table.rows))
     if bool(across) != bool(down):
-        return ("columns", f"{across} labels a column") if across else ("rows", f"{down} labels a row")
+        where: WordsIn = "columns" if across else "rows"
+        return where, f"{across or down!r} labels a {where.removesuffix('s')}"
     weights = [*weights]
     for name, one in weights:
         both = all((*one.labelled, rows, columns)) and _OF_DIMENSIONS.fullmatch(name)
