@@ -50,7 +50,9 @@ def of_one_word(sheet: AuthorSheet, name: str) -> Shown:
 
 def softmax_alone(sheet: AuthorSheet, name: str) -> Shown:
     powers = np.exp(numbers(PETS[:3], 3, 6))
-    sheet.block(2, 2, "Model outputs (logits)", ["x1", "x2", "x3"], "uvw", np.log(powers))
+    sheet.block(
+        2, 2, "Model outputs (logits)", ["x1", "x2", "x3"], ["cat", "dog", "cow"], np.log(powers)
+    )
     sheet.block(10, 2, "exp", BLANK, BLANK)
     sheet.block(18, 2, "Softmax", BLANK, BLANK)
     shares = powers / powers.sum(axis=1, keepdims=True)
@@ -79,7 +81,23 @@ def across(sheet: AuthorSheet, name: str) -> Shown:
     return [(Place(name, 12, 3, 2, 3), weights), (Place(name, 20, 3, 2, 2), output)]
 
 
-KINDS = (plain, with_weights, of_one_word, softmax_alone, recurrent, across)
+def tagged(sheet: AuthorSheet, name: str) -> Shown:
+    weights, _ = naive_attention(X, X, X)
+    sheet.block(2, 2, "Input", PETS[:3], DIMS, X)
+    sheet.block(10, 2, "", PETS[:3], PETS[:3])
+    sheet.sheet.cell(12, 3, "{{ Softmax }}")
+    return [(Place(name, 12, 3, 3, 3), weights)]
+
+
+def with_positions(sheet: AuthorSheet, name: str) -> Shown:
+    positions = np.array([(np.sin(n), np.cos(n)) for n in range(3)])
+    sheet.block(2, 2, "Input", PETS[:3], DIMS, X)
+    sheet.block(10, 2, "Positional encoding", PETS[:3], DIMS)
+    sheet.block(18, 2, "Input + positions", PETS[:3], DIMS)
+    return [(Place(name, 12, 3, 3, 2), positions), (Place(name, 20, 3, 3, 2), X + positions)]
+
+
+KINDS = (plain, with_weights, of_one_word, softmax_alone, recurrent, across, tagged, with_positions)
 
 
 @alike

@@ -41,6 +41,12 @@ def areas_of(drawn: DrawnBook, called: Mapping[str, str], *, sharing: bool = Tru
     return found if whole and len(found) > 1 else []
 
 
+def whole_sheets(drawn: DrawnBook, called: Mapping[str, str]) -> list[DrawnSheet]:
+    """The sheets, uncut, if there are several and each has an input of its own; [] otherwise."""
+    whole = len(drawn.sheets) > 1 and all(_is_whole(titles_of(one, called)) for one in drawn.sheets)
+    return drawn.sheets if whole else []
+
+
 def has_tags(sheet: DrawnSheet) -> bool:
     """Whether cells have `{{` at their start."""
     return any(isinstance(value, str) and value.startswith("{{") for value in sheet.values.values())
@@ -48,8 +54,9 @@ def has_tags(sheet: DrawnSheet) -> bool:
 
 def _is_whole(titles: Sequence[Title]) -> bool:
     named = _named(titles)
-    inputs = (title for title in titles if title.step == steps.INPUT.symbol)
-    if any(names_memory(one.text) for one in titles) or any(counted_in(one.text) for one in inputs):
+    inputs = [title for title in titles if title.step == steps.INPUT.symbol]
+    looks = any(names_memory(one.text) for one in titles)
+    if (looks and len(inputs) < 2) or any(counted_in(one.text) for one in inputs):
         return False
     return steps.INPUT.symbol in named and ("W" in named or named.isdisjoint(PROJECTIONS))
 

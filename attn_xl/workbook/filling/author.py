@@ -35,7 +35,7 @@ from attn_xl.text import clean, listed
 from attn_xl.workbook.xlsx.splice import FilledCells, Now, StoredValues, arrays_in, filled_at, spliced
 from attn_xl.workbook.xlsx.table_columns import with_header_names
 
-from .areas import areas_of, has_tags
+from .areas import areas_of, has_tags, whole_sheets
 from .fill import Filling, check, fill, gap, settle
 from .groups import assigned
 from .grow import grown
@@ -385,8 +385,9 @@ def _of_areas(
 
     known = {**spoken_in(drawn), **told}
     apart = of_areas(areas_of(drawn, known))
-    if apart and not apart.left:
-        return apart
+    for one in (apart, of_areas(whole_sheets(drawn, known))):
+        if one and not one.left:
+            return one
     tagged, finer = any(map(has_tags, drawn.sheets)), areas_of(drawn, known, sharing=False)
     found: list[Assigned] = []
     error: AttnXlError | None = None
