@@ -51,7 +51,7 @@ def of_one_word(sheet: AuthorSheet, name: str) -> Shown:
 def softmax_alone(sheet: AuthorSheet, name: str) -> Shown:
     powers = np.exp(numbers(PETS[:3], 3, 6))
     sheet.block(
-        2, 2, "Model outputs (logits)", ["x1", "x2", "x3"], ["cat", "dog", "cow"], np.log(powers)
+        2, 2, "Model outputs (logits)", ["x1", "x2", "x3"], ["red", "green", "blue"], np.log(powers)
     )
     sheet.block(10, 2, "exp", BLANK, BLANK)
     sheet.block(18, 2, "Softmax", BLANK, BLANK)

@@ -24,10 +24,10 @@ from attn_xl.spreadsheets.book import wrote_this
 from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet, read_drawn
 from attn_xl.spreadsheets.engine import Key, computed, formula_of
 from attn_xl.spreadsheets.numerals import NOT_STORED
-from attn_xl.tables.frames import Frame, page_of, step_called, titles_of
+from attn_xl.tables.frames import Frame, Group, page_of, step_called, titles_of
 from attn_xl.tables.labels import Table, looked_up
 from attn_xl.tables.names import LEARNED, SPELLINGS, of_compared, step_named, step_told
-from attn_xl.tables.own_names import names_told, says_where, spoken_in
+from attn_xl.tables.own_names import names_told, says_where, spoken_in, tags_of
 from attn_xl.tables.roles import BY_DEFAULT, WordsIn
 from attn_xl.tables.survey import Tables, heads_of, names_model, read_settings
 from attn_xl.tables.written import read_record
@@ -344,6 +344,8 @@ def _assigned(
         InputError: if it has no input, or is ambiguous.
     """
     made = _of_areas(drawn, model, known, words_in)
+    for sheet in filter(has_tags, drawn.sheets):
+        list(tags_of(sheet, str(drawn.path), known))
     add_shared_words(made, [page_of(sheet, known) for sheet in drawn.sheets])
     made.left += made.untitled
     return made
@@ -361,8 +363,7 @@ def _of_areas(
 
     def of_area(area: DrawnSheet) -> Assigned | None:
         """The frames of an area by itself; None if it needs others."""
-        alone = copy(drawn)
-        alone.sheets = [area]
+        alone = _with_tags(drawn, [area])
         own = {**spoken_in(alone), **told}
         try:
             return _of_sheets(alone, model(), own, words_in)
@@ -392,7 +393,7 @@ def _of_areas(
     found: list[Assigned] = []
     error: AttnXlError | None = None
     try:
-        found.append(_of_sheets(drawn, model(), known, words_in))
+        found.append(_of_sheets(_with_tags(drawn, drawn.sheets), model(), known, words_in))
     except AttnXlError as why:
         if tagged:
             raise
@@ -402,18 +403,32 @@ def _of_areas(
         found += [one for one in others if one and not (found and _lacks_weights(one, found[0]))]
     if error and not found:
         raise error
-    return min(found, key=lambda one: (len(one.left), len(one.unread)))
+    return min(found, key=lambda one: (len(one.left), len(_bare(one)), len(one.unread)))
+
+
+def _with_tags(drawn: DrawnBook, sheets: Sequence[DrawnSheet]) -> DrawnBook:
+    """The workbook with some sheets alone; what reads their tags takes them out of copies."""
+    alone = copy(drawn)
+    alone.sheets = [replace(one, values=dict(one.values)) if has_tags(one) else one for one in sheets]
+    return alone
 
 
 def _takes_steps(made: Assigned) -> bool:
-    """Whether steps of a sentence stand on another sheet, beside typed numbers that nothing reads."""
+    """Whether steps of a sentence stand on another sheet, beside a sentence without any, or beside
+    typed numbers that nothing reads."""
     sheets = {
         frame.place.sheet
         for group in made.groups
         for frame in group.frames
         if frame.place.sheet != group.input.place.sheet
     }
-    return any(one.startswith(f"{sheet}!") for sheet in map(quoted, sheets) for one in made.unread)
+    unread = (one.startswith(f"{sheet}!") for sheet in map(quoted, sheets) for one in made.unread)
+    return any(unread) or any(group.input.place.sheet in sheets for group in _bare(made))
+
+
+def _bare(made: Assigned) -> list[Group]:
+    """The sentences without a frame for a step."""
+    return [group for group in made.groups if not group.frames]
 
 
 def _lacks_weights(made: Assigned, whole: Assigned) -> bool:
