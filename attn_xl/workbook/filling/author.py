@@ -24,7 +24,7 @@ from attn_xl.spreadsheets.book import wrote_this
 from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet, read_drawn
 from attn_xl.spreadsheets.engine import Key, computed, formula_of
 from attn_xl.spreadsheets.numerals import NOT_STORED
-from attn_xl.tables.frames import Frame, Group, page_of, step_called, titles_of
+from attn_xl.tables.frames import Frame, page_of, step_called, titles_of
 from attn_xl.tables.labels import Table, looked_up
 from attn_xl.tables.names import LEARNED, SPELLINGS, of_compared, step_named, step_told
 from attn_xl.tables.own_names import names_told, says_where, spoken_in, tags_of
@@ -403,7 +403,7 @@ def _of_areas(
         found += [one for one in others if one and not (found and _lacks_weights(one, found[0]))]
     if error and not found:
         raise error
-    return min(found, key=lambda one: (len(one.left), len(_bare(one)), len(one.unread)))
+    return min(found, key=lambda one: (len(one.left), len(one.unread)))
 
 
 def _with_tags(drawn: DrawnBook, sheets: Sequence[DrawnSheet]) -> DrawnBook:
@@ -423,12 +423,8 @@ def _takes_steps(made: Assigned) -> bool:
         if frame.place.sheet != group.input.place.sheet
     }
     unread = (one.startswith(f"{sheet}!") for sheet in map(quoted, sheets) for one in made.unread)
-    return any(unread) or any(group.input.place.sheet in sheets for group in _bare(made))
-
-
-def _bare(made: Assigned) -> list[Group]:
-    """The sentences without a frame for a step."""
-    return [group for group in made.groups if not group.frames]
+    bare = (group for group in made.groups if not group.frames)
+    return any(unread) or any(group.input.place.sheet in sheets for group in bare)
 
 
 def _lacks_weights(made: Assigned, whole: Assigned) -> bool:
