@@ -122,3 +122,18 @@ def test_other_words_cannot_replace_those_that_are_compared(tmp_path: Path) -> N
     one = Table("", X, PETS, DIMS, (True, True), "new.xlsx", "new", 2, 2)
     with pytest.raises(InputError, match="compares the words of"):
         fill_file(path, {}, tables=Tables(Path("new.xlsx"), {"new": one}, {}))
+
+
+def test_vectors_of_other_widths_are_not_compared(tmp_path: Path) -> None:
+    book, rng = openpyxl.Workbook(), np.random.default_rng(9)
+    sheets = [book.active, book.create_sheet("Second")]
+    for sheet, words, x, wide in zip(sheets, (PETS, DESK), (X, Y), ("xy", "xyz")):
+        made = AuthorSheet(sheet)
+        for n, kind in enumerate("QKV"):
+            made.block(2, 2 + 6 * n, f"W_{kind}", DIMS, wide, rng.integers(-9, 10, (3, len(wide))) / 10)
+        made.block(10, 2, "Input", words, DIMS, x)
+        made.block(20, 2, "Output", words, wide)
+    AuthorSheet(sheets[0]).block(30, 2, "mouse", ["left", "right"], "xy")
+    result = fill_file(saved(book, tmp_path / "own.xlsx"), {})
+    assert [frame.step for _, frame, _ in result.filling.frames] == ["Output", "Output"]
+    assert any(line.startswith("Sheet!C32:D33: ") for line in (*result.attention, *result.notes))

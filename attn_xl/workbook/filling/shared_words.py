@@ -90,12 +90,18 @@ def _is_alone(group: Group) -> bool:
 
 
 def _shared(made: Assigned) -> dict[str, list[int]]:
-    """The words that stand once in several sentences, in lower case, with the numbers of these."""
+    """The words that stand once in several sentences, in lower case, with the numbers of these, whose
+    inputs and outputs are as wide as those of the first one."""
     found: dict[str, list[int]] = {}
-    for n, group in enumerate(made.groups):
+    width: tuple[int, ...] = ()
+    for n, (group, graph) in enumerate(zip(made.groups, made.graphs)):
+        ends = [graph.get(step.symbol) for step in (steps.INPUT, steps.OUTPUT)]
+        if _is_alone(group) or any(one is None or one.rows != group.table.rows for one in ends):
+            continue
+        own = tuple(len(one.columns) for one in ends if one)
+        width = width or own
         words = [*map(str.casefold, group.table.rows)]
-        has = steps.OUTPUT.symbol in made.graphs[n] and not _is_alone(group)
-        for word in words if has else ():
+        for word in words if own == width else ():
             if words.count(word) == 1:
                 found.setdefault(word, []).append(n)
     return {word: numbers for word, numbers in found.items() if len(numbers) > 1}
