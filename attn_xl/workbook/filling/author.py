@@ -24,7 +24,7 @@ from attn_xl.spreadsheets.book import wrote_this
 from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet, read_drawn
 from attn_xl.spreadsheets.engine import Key, computed, formula_of
 from attn_xl.spreadsheets.numerals import NOT_STORED
-from attn_xl.tables.frames import Frame, page_of, step_called, titles_of
+from attn_xl.tables.frames import Frame, Group, page_of, step_called, titles_of
 from attn_xl.tables.labels import Table, looked_up
 from attn_xl.tables.names import LEARNED, SPELLINGS, of_compared, step_named, step_told
 from attn_xl.tables.own_names import names_told, says_where, spoken_in, tags_of
@@ -429,17 +429,14 @@ def _takes_steps(made: Assigned) -> bool:
 
 def _lacks_weights(made: Assigned, whole: Assigned) -> bool:
     """Whether a sentence lacks weights of its sheet that it has, besides frames, if all are read
-    together."""
-    weighted = {
-        one.input.place: {
-            name
-            for name, (frame, _) in one.weights.items()
-            if frame.place.sheet == one.input.place.sheet
-        }
-        for one in whole.groups
-        if one.frames
-    }
-    return any({*one.weights} < weighted.get(one.input.place, set()) for one in made.groups)
+    together; those of another head are the same."""
+
+    def named(one: Group) -> set[str]:
+        here = one.input.place.sheet
+        return {re.sub(r"_\d+$", "", n) for n, (w, _) in one.weights.items() if w.place.sheet == here}
+
+    weighted = {one.input.place: named(one) for one in whole.groups if one.frames}
+    return any(named(one) < weighted.get(one.input.place, set()) for one in made.groups)
 
 
 def _joined(parts: Sequence[Assigned]) -> Assigned:
