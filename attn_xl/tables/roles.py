@@ -21,7 +21,7 @@ _OF_WORDS = re.compile(r"(?:\w+\.)*W_(?:[QKV1Ghifgrzn]|before|here|after)(?:_\d+
 """Weights that multiply the words: projections, a first layer, the gates of a recurrence."""
 _OF_DIMENSIONS = re.compile(rf"{_OF_WORDS.pattern}|Vocabulary|W_[UC]")
 """Weights with a row or a column for each dimension."""
-_SPOKEN = re.compile(
+OF_SENTENCES = re.compile(
     r"[<\[]/?(?:pad|cls|sep|mask|unk|bos|eos|s)[>\]]"
     r"|the|an|is|are|was|were|and|or|not|of|on|in|to|at|by|for|with|from|it|he|she|we|you|they",
     re.IGNORECASE,
@@ -323,7 +323,9 @@ def words_of(
         return "columns", f"the corner says {corner!r}"
     if corner.startswith(("word", "token")):
         return "rows", f"the corner says {corner!r}"
-    across, down = (next(filter(_SPOKEN.fullmatch, side), "") for side in (table.columns, table.rows))
+    across, down = (
+        next(filter(OF_SENTENCES.fullmatch, side), "") for side in (table.columns, table.rows)
+    )
     if bool(across) != bool(down):
         where: WordsIn = "columns" if across else "rows"
         return where, f"{across or down!r} labels a {where.removesuffix('s')}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -97,19 +98,57 @@ def with_positions(sheet: AuthorSheet, name: str) -> Shown:
     return [(Place(name, 12, 3, 3, 2), positions), (Place(name, 20, 3, 3, 2), X + positions)]
 
 
-KINDS = (plain, with_weights, of_one_word, softmax_alone, recurrent, across, tagged, with_positions)
+def masked_on_the_right(sheet: AuthorSheet, name: str) -> Shown:
+    later = np.triu(np.full((3, 3), -np.inf), 1)
+    shown = []
+    for column, mask, title in ((2, 0 * X[:1, :1], "Weights"), (10, later, "Causal weights")):
+        sheet.block(2, column, "Embeddings", PETS[:3], DIMS, X)
+        sheet.block(10, column, title, PETS[:3], PETS[:3])
+        powers = np.exp(X @ X.T / np.sqrt(2) + mask)
+        shown += [(Place(name, 12, column + 1, 3, 3), powers / powers.sum(axis=1, keepdims=True))]
+    return shown
+
+
+def of_given_keys(sheet: AuthorSheet, name: str) -> Shown:
+    weights, output = naive_attention(X[2:], X, X)
+    sheet.block(2, 2, "Keys", PETS[:3], DIMS, X)
+    sheet.block(2, 8, "Values", PETS[:3], DIMS, X)
+    sheet.block(2, 14, "Query", BLANK[:1], DIMS, X[2:])
+    sheet.block(10, 2, "Weights", BLANK[:1], PETS[:3])
+    sheet.block(16, 2, "Result", BLANK[:1], DIMS)
+    return [(Place(name, 12, 3, 1, 3), weights), (Place(name, 18, 3, 1, 2), output)]
+
+
+def of_columns(sheet: AuthorSheet, name: str) -> Shown:
+    weights, output = naive_attention(X, X, X)
+    for n, title in enumerate(("Query (Q)", "Key (K)", "Value (V)")):
+        sheet.block(2, 2 + 6 * n, title, DIMS, PETS[:3], X.T)
+    sheet.block(10, 2, "Weights", PETS[:3], PETS[:3])
+    sheet.block(18, 2, "Output", DIMS, PETS[:3])
+    return [(Place(name, 12, 3, 3, 3), weights.T), (Place(name, 20, 3, 2, 3), output.T)]
+
+
+KINDS = (
+    plain, with_weights, of_one_word, softmax_alone, recurrent, across, tagged, with_positions,
+    masked_on_the_right, of_given_keys, of_columns,
+)  # fmt: skip
+THREE = [
+    (of_one_word, across, masked_on_the_right),
+    (of_given_keys, tagged, of_columns),
+    (masked_on_the_right, recurrent, of_given_keys),
+    (across, masked_on_the_right, softmax_alone),
+]
 
 
 @alike
-@pytest.mark.parametrize("second", KINDS)
-@pytest.mark.parametrize("first", KINDS)
+@pytest.mark.parametrize("kinds", [*product(KINDS, repeat=2), *THREE])
 def test_each_sheet_has_a_model_of_its_own(
-    first: Callable[..., Shown], second: Callable[..., Shown], tmp_path: Path
+    kinds: tuple[Callable[..., Shown], ...], tmp_path: Path
 ) -> None:
-    book = openpyxl.Workbook()
-    book.active.title = "First"
-    wanted = first(AuthorSheet(book.active), "First")
-    wanted += second(AuthorSheet(book.create_sheet("Second")), "Second")
+    book, wanted = openpyxl.Workbook(), Shown()
+    book.remove(book.active)
+    for n, kind in enumerate(kinds, 1):
+        wanted += kind(AuthorSheet(book.create_sheet(f"Part {n}")), f"Part {n}")
     result = fill_file(saved(book, tmp_path / "own.xlsx"), {})
     (tmp_path / "out.xlsx").write_bytes(result.content)
     verify(tmp_path / "out.xlsx")

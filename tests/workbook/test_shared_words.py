@@ -137,3 +137,28 @@ def test_vectors_of_other_widths_are_not_compared(tmp_path: Path) -> None:
     result = fill_file(saved(book, tmp_path / "own.xlsx"), {})
     assert [frame.step for _, frame, _ in result.filling.frames] == ["Output", "Output"]
     assert any(line.startswith("Sheet!C32:D33: ") for line in (*result.attention, *result.notes))
+
+
+def test_an_article_names_no_shared_word(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = AuthorSheet(book.active)
+    for column in (2, 10):
+        sheet.sentence(2, column, ["the", "cat"], numbers(["the", "cat"], seed=column))
+    sheet.block(60, 2, "Output of the network", [None, None], DIMS)
+    result = fill_file(saved(book, tmp_path / "own.xlsx"), {})
+    assert not any("Compare" in line for line in result.report())
+
+
+def test_a_label_of_a_blank_output_is_no_title_of_an_input(tmp_path: Path) -> None:
+    """X above a column would be the input, in which words of another sheet are looked up."""
+    book = openpyxl.Workbook()
+    book.active.title = "First"
+    sheet = AuthorSheet(book.active)
+    sheet.block(2, 2, "Input", PETS[:3], "XY", X[:3, :2])
+    sheet.block(10, 2, "Output", PETS[:3], "XY")
+    other = AuthorSheet(book.create_sheet("Second"))
+    other.block(2, 2, "Values", PETS, "XY", Y[:, :2])
+    result = fill_file(saved(book, tmp_path / "own.xlsx"), {})
+    (tmp_path / "out.xlsx").write_bytes(result.content)
+    shown = openpyxl.load_workbook(tmp_path / "out.xlsx")["First"]
+    assert "INDEX" not in str(shown["C12"].value)

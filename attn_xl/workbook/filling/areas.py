@@ -11,40 +11,28 @@ from itertools import pairwise
 import numpy as np
 
 from attn_xl.models import steps
-from attn_xl.spreadsheets.drawn import DrawnBook, DrawnSheet
+from attn_xl.spreadsheets.drawn import DrawnSheet
 from attn_xl.tables.frames import Title, titles_of
 from attn_xl.tables.names import names_memory
 
 from .titles import PROJECTIONS, counted_in
 
 
-def areas_of(drawn: DrawnBook, called: Mapping[str, str], *, sharing: bool = True) -> list[DrawnSheet]:
-    """The sheets, or their parts, each with an input and, for queries, keys or values, with weights; []
-    if there are not several, or if one of them needs another.
-
-    Args:
-        sharing: whether the sentences of a sheet may share weights, unless each has the same ones.
-    """
-    found: list[DrawnSheet] = []
-    if any(map(has_tags, drawn.sheets)):
-        return []
-    for sheet in drawn.sheets:
-        titles = [*titles_of(sheet, called)]
-        if titles:
-            parts = [part for part in _parts(sheet, titles) if any(titles_of(part, called))]
-            weights = [_weights([*titles_of(part, called)]) for part in parts]
-            bare = [part for part, own in zip(parts, weights) if not own]
-            told = len(bare) == len(parts) or all(map(_says_without, bare))
-            alike = len({*weights} - {frozenset()}) < 2
-            found += parts if not sharing or (told and alike) else [sheet]
-    whole = all(_is_whole([*titles_of(area, called)]) for area in found)
-    return found if whole and len(found) > 1 else []
-
-
-def whole_sheets(drawn: DrawnBook, called: Mapping[str, str]) -> list[DrawnSheet]:
-    """The sheets, uncut, if there are several and each has an input of its own; [] otherwise."""
-    whole = len(drawn.sheets) > 1 and all(_is_whole(titles_of(one, called)) for one in drawn.sheets)
-    return drawn.sheets if whole else []
+def ways_to_read(sheet: DrawnSheet, called: Mapping[str, str]) -> list[list[DrawnSheet]]:
+    """The ways to read a sheet by itself: uncut and in parts, if each part has an input and, for
+    queries, keys or values, weights; first in parts if its sentences share no weights."""
+    if has_tags(sheet):
+        return [[sheet]]
+    parts = [
+        part for part in _parts(sheet, [*titles_of(sheet, called)]) if any(titles_of(part, called))
+    ]
+    weights = [_weights([*titles_of(part, called)]) for part in parts]
+    bare = [part for part, own in zip(parts, weights) if not own]
+    told = len(bare) == len(parts) or all(map(_says_without, bare))
+    alike = len({*weights} - {frozenset()}) < 2
+    ways = [parts, [sheet]] if told and alike else [[sheet], parts]
+    ways = [way for way in ways if all(_is_whole([*titles_of(part, called)]) for part in way)]
+    return ways if len(parts) > 1 else ways[:1]
 
 
 def has_tags(sheet: DrawnSheet) -> bool:

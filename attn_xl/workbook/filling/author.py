@@ -35,7 +35,7 @@ from attn_xl.text import clean, listed
 from attn_xl.workbook.xlsx.splice import FilledCells, Now, StoredValues, arrays_in, filled_at, spliced
 from attn_xl.workbook.xlsx.table_columns import with_header_names
 
-from .areas import areas_of, has_tags, whole_sheets
+from .areas import has_tags, ways_to_read
 from .fill import Filling, check, fill, gap, settle
 from .groups import assigned
 from .grow import grown
@@ -360,50 +360,75 @@ def _of_areas(
     Raises:
         InputError: if it has no input, or is ambiguous.
     """
+    known = {**spoken_in(drawn), **told}
+    seen: dict[tuple[int, ...], tuple[Sequence[DrawnSheet], Assigned | AttnXlError]] = {}
 
-    def of_area(area: DrawnSheet) -> Assigned | None:
-        """The frames of an area by itself; None if it needs others."""
-        alone = _with_tags(drawn, [area])
-        own = {**spoken_in(alone), **told}
-        try:
-            return _of_sheets(alone, model(), own, words_in)
-        except AttnXlError:
-            return None if any(titles_of(area, own)) or has_tags(area) else Assigned()
+    def of_area(*area: DrawnSheet) -> Assigned | AttnXlError:
+        """The frames of an area by itself, or why it cannot be read."""
+        key = tuple(map(id, area))
+        if key not in seen:
+            alone = _with_tags(drawn, area)
+            try:
+                seen[key] = area, _of_sheets(alone, model(), {**spoken_in(alone), **told}, words_in)
+            except AttnXlError as why:
+                seen[key] = area, why
+        return seen[key][1]
 
-    seen: dict[int, tuple[DrawnSheet, Assigned | None]] = {}
-
-    def of_areas(areas: Sequence[DrawnSheet]) -> Assigned | None:
+    def of_areas(areas: Sequence[Sequence[DrawnSheet]]) -> Assigned | None:
         """The frames of several areas, each by itself; None if one of them needs others."""
         parts = []
-        for area in areas if len(areas) > 1 else ():
-            if id(area) not in seen:
-                seen[id(area)] = area, of_area(area)
-            if (own := seen[id(area)][1]) is None:
+        for area in areas:
+            own = of_area(*area)
+            if isinstance(own, Assigned):
+                parts += [own] if own.groups else []
+            elif any(any(titles_of(one, known)) or has_tags(one) for one in area):
                 return None
-            parts += [own] if own.groups else []
         filled = all(any(group.frames for group in part.groups) for part in parts)
         return _joined(parts) if parts and filled else None
 
-    known = {**spoken_in(drawn), **told}
-    apart = of_areas(areas_of(drawn, known))
-    for one in (apart, of_areas(whole_sheets(drawn, known))):
-        if one and not one.left:
-            return one
-    tagged, finer = any(map(has_tags, drawn.sheets)), areas_of(drawn, known, sharing=False)
-    found: list[Assigned] = []
-    error: AttnXlError | None = None
-    try:
-        found.append(_of_sheets(_with_tags(drawn, drawn.sheets), model(), known, words_in))
-    except AttnXlError as why:
-        if tagged:
-            raise
-        error = why
-    if not found or found[0].left or _takes_steps(found[0]):
-        others = (apart, *map(of_areas, (drawn.sheets, finer)))
-        found += [one for one in others if one and not (found and _lacks_weights(one, found[0]))]
-    if error and not found:
-        raise error
-    return min(found, key=lambda one: (len(one.left), len(one.unread)))
+    areas: list[Sequence[DrawnSheet]] = []
+    rest: list[DrawnSheet] = []
+    for sheet in drawn.sheets:
+        best: tuple[Assigned, list[DrawnSheet]] | None = None
+        ways = ways_to_read(sheet, known)
+        for way in ways if len(drawn.sheets) + len(ways) > 2 else ():
+            found = of_areas([[part] for part in way])
+            if found and (best is None or _is_better(found, best[0])):
+                best = found, way
+            if best and not best[0].left:
+                break
+        if best:
+            areas += [[part] for part in best[1]]
+        elif any(titles_of(sheet, known)):
+            areas += [] if rest else [rest]
+            rest.append(sheet)
+    apart = of_areas(areas) if len(areas) > 1 else None
+    if apart and not apart.left:
+        return apart
+    whole = of_area(*drawn.sheets)
+    if isinstance(whole, Assigned) and not (whole.left or _takes_steps(whole)):
+        return whole
+    each = [one for area in areas for one in ([[s] for s in rest] if area is rest else [area])]
+    sheets = of_areas(each) if len(each) > 1 else None
+    if isinstance(whole, AttnXlError):
+        tagged = any(map(has_tags, drawn.sheets))
+        others = [one for one in (apart, sheets) if one and not tagged]
+        if not others:
+            raise whole
+        return min(others, key=_left_over)
+    for other in (apart, sheets):
+        if other and _is_better(other, whole):
+            whole = other
+    return whole
+
+
+def _left_over(made: Assigned) -> tuple[int, int]:
+    return len(made.left), len(made.unread)
+
+
+def _is_better(made: Assigned, other: Assigned) -> bool:
+    """Whether one reading leaves less than another, and no sentence without its weights."""
+    return _left_over(made) < _left_over(other) and not _lacks_weights(made, other)
 
 
 def _with_tags(drawn: DrawnBook, sheets: Sequence[DrawnSheet]) -> DrawnBook:

@@ -65,11 +65,15 @@ def _with_words(page: Page, block: tuple[int, int, int, int]) -> Iterator[_Words
 
 
 def _inputs(page: Page, called: Mapping[str, str]) -> Iterator[tuple[_Words, str]]:
-    """The blank frames whose nearest title names the input, and this title."""
+    """The blank frames whose nearest title, which is no label of theirs, names the input, and it."""
     titles = [*titles_of(page.sheet, called)]
     for block in dict.fromkeys((*page.blanks, *page.labelled)):
+        beside = labels_of(page, Place(page.sheet.name, *block))
+        labels = {label for labels, _ in beside if len(labels) > 1 for label in labels}
         near = [
-            (away, n) for n, one in enumerate(titles) if (away := distance(one, *block)) is not None
+            (away, n)
+            for n, one in enumerate(titles)
+            if one.text not in labels and (away := distance(one, *block)) is not None
         ]
         title = titles[min(near)[1]] if near and not page.filled(*block) else None
         if title and title.step == steps.INPUT.symbol and not of_encoder(title.text):

@@ -420,16 +420,15 @@ def _looking_at_each_other(
     frame of scores or attention weights whose labels are the words of one and of the other says so.
     What is looked at stays a sentence if another frame has its words on both sides."""
     seen: set[Place] = set()
-    found: set[int] = set()
     pairs = sorted(permutations(groups, 2), key=lambda two: _apart(*(one.input.place for one in two)))
     taken = [group.input.place for group in groups]
     for title in (title for title in titles if title.step in ACROSS and title.place is None):
         near = min(groups, key=lambda group: group.away(title))
         for own, other in pairs:
-            there = near in (own, other) and id(own) not in found
+            free = steps.MEMORY.symbol not in own.weights and own.input.place not in seen
+            there = near in (own, other) and free
             if there and _is_across(pages[title.sheet], title, own, other, taken):
                 seen.add(other.input.place)
-                found.add(id(own))
                 own.weights[steps.MEMORY.symbol] = (
                     other.input,
                     replace(other.table, name=other.input.where),

@@ -15,6 +15,7 @@ from attn_xl.models import steps
 from attn_xl.settings import COMPARE
 from attn_xl.spreadsheets.addresses import Place
 from attn_xl.tables.frames import Frame, Group, Page, labels_of
+from attn_xl.tables.roles import OF_SENTENCES
 
 from .titles import Assigned
 
@@ -161,7 +162,10 @@ def _lines(text: str, labels: Sequence[str], shared: Mapping[str, list[int]]) ->
 
 
 def _names(word: str, text: str) -> bool:
-    return bool(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text.casefold()))
+    """Whether a text names a word; `the` and its like only where no word follows."""
+    spoken = word == "a" or OF_SENTENCES.fullmatch(word)
+    end = r"(?=\s*(?:[^\w\s]|$|in\b))" if spoken else r"(?!\w)"
+    return bool(re.search(rf"(?<!\w){re.escape(word)}{end}", text.casefold()))
 
 
 def _mentions(label: str, number: int) -> bool:
