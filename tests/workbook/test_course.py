@@ -157,3 +157,21 @@ def test_each_sheet_has_a_model_of_its_own(
     for place, values in wanted:
         _, shown = values_in(sheets[place.sheet], place, False)
         np.testing.assert_allclose(shown, values, rtol=1e-12)
+
+
+def test_queries_on_a_sheet_without_weights_take_those_of_another(tmp_path: Path) -> None:
+    book, w = openpyxl.Workbook(), np.random.default_rng(8).integers(-9, 10, (3, 2, 2)) / 10
+    sheet = AuthorSheet(book.active)
+    for n, own in enumerate(w):
+        sheet.block(2, 2 + 6 * n, f"W_{'QKV'[n]}", DIMS, "xy", own)
+    sheet.block(10, 2, "Input", PETS[:3], DIMS, X)
+    sheet.block(20, 2, "Output", PETS[:3], "xy")
+    sheet = AuthorSheet(book.create_sheet("Text 2"))
+    sheet.block(2, 2, "Input", DESK[:4], DIMS, Y)
+    sheet.block(10, 2, "Q", DESK[:4], "xy")
+    sheet.block(20, 2, "Output", DESK[:4], "xy")
+    result = fill_file(saved(book, tmp_path / "own.xlsx"), {})
+    (tmp_path / "out.xlsx").write_bytes(result.content)
+    (_, second) = read_drawn(tmp_path / "out.xlsx").sheets
+    _, shown = values_in(second, Place("Text 2", 22, 3, 4, 2), False)
+    np.testing.assert_allclose(shown, naive_attention(*(Y @ own for own in w))[1], rtol=1e-12)

@@ -4,7 +4,7 @@ with an input of its own."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -46,7 +46,13 @@ def _is_whole(titles: Sequence[Title]) -> bool:
     looks = any(names_memory(one.text) for one in titles)
     if (looks and len(inputs) < 2) or any(counted_in(one.text) for one in inputs):
         return False
-    return steps.INPUT.symbol in named and ("W" in named or named.isdisjoint(PROJECTIONS))
+    return steps.INPUT.symbol in named and not lacks_weights(titles)
+
+
+def lacks_weights(titles: Iterable[Title]) -> bool:
+    """Whether titles name queries, keys or values of an input, and no weights."""
+    named = _named(titles)
+    return steps.INPUT.symbol in named and "W" not in named and not named.isdisjoint(PROJECTIONS)
 
 
 def _weights(titles: Sequence[Title]) -> frozenset[str]:
@@ -59,7 +65,7 @@ def _says_without(sheet: DrawnSheet) -> bool:
     return any(re.search(r"\b(?:without|no)\b.*\bweights?\b", text, re.IGNORECASE) for text in texts)
 
 
-def _named(titles: Sequence[Title]) -> set[str]:
+def _named(titles: Iterable[Title]) -> set[str]:
     return {title.step.rpartition(".")[2].partition("_")[0] for title in titles}
 
 

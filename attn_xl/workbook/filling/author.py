@@ -35,7 +35,7 @@ from attn_xl.text import clean, listed
 from attn_xl.workbook.xlsx.splice import FilledCells, Now, StoredValues, arrays_in, filled_at, spliced
 from attn_xl.workbook.xlsx.table_columns import with_header_names
 
-from .areas import has_tags, ways_to_read
+from .areas import has_tags, lacks_weights, ways_to_read
 from .fill import Filling, check, fill, gap, settle
 from .groups import assigned
 from .grow import grown
@@ -402,7 +402,8 @@ def _of_areas(
         elif any(titles_of(sheet, known)):
             areas += [] if rest else [rest]
             rest.append(sheet)
-    apart = of_areas(areas) if len(areas) > 1 else None
+    needed = lacks_weights(title for sheet in rest for title in titles_of(sheet, known))
+    apart = of_areas(areas) if len(areas) > 1 and not needed else None
     if apart and not apart.left:
         return apart
     whole = of_area(*drawn.sheets)
