@@ -4912,16 +4912,19 @@ def test_weights_beside_one_sentence_are_those_of_another(said: bool, tmp_path: 
 @pytest.mark.parametrize("across", [False, True])
 def test_weights_above_each_of_two_sentences_are_its_own(across: bool, tmp_path: Path) -> None:
     """Below each other, those of the second one are no second head of the first."""
-    w = np.random.default_rng(7).integers(-3, 4, (2, 3, 2, 2)) / 2
+    w = np.random.default_rng(7).integers(-3, 4, (2, 4, 2, 2)) / 2
     blocks: list[Any] = []
     for n, x in enumerate((X[:3, :2], Y[:4, :2])):
-        row, left = (1, 14 * n) if across else (1 + 30 * n, 0)
-        blocks += [(row, left + 1 + 4 * m, f"W_{kind}", w[n][m]) for m, kind in enumerate("QKV")]
+        row, left = (1, 18 * n) if across else (1 + 38 * n, 0)
+        blocks += [(row, left + 1 + 4 * m, f"W_{kind}", w[n][m]) for m, kind in enumerate("QKVO")]
         blocks += [(row + 5, left + 1, "Input", x), (row + 12, left + 1, "Scores", (len(x), len(x)))]
-        blocks += [(row + 20, left + 1, "Output", x.shape)]
+        blocks += [(row + 20, left + 1, "Z = A V", x.shape)]
+        blocks += [(row + 28, left + 1, "Output projection", x.shape)]
     shown = filled_blocks(tmp_path, blocks)
-    for x, own, output in zip((X[:3, :2], Y[:4, :2]), w, shown[1::2]):
-        np.testing.assert_allclose(output, naive_attention(*(x @ one for one in own))[1], rtol=1e-12)
+    for x, own, output, last in zip((X[:3, :2], Y[:4, :2]), w, shown[1::3], shown[2::3]):
+        _, wanted = naive_attention(*(x @ one for one in own[:3]))
+        np.testing.assert_allclose(output, wanted, rtol=1e-12)
+        np.testing.assert_allclose(last, wanted @ own[3], rtol=1e-12)
 
 
 def test_weights_above_two_sentences_are_those_of_both(tmp_path: Path) -> None:

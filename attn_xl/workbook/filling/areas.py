@@ -15,7 +15,7 @@ from attn_xl.spreadsheets.drawn import DrawnSheet
 from attn_xl.tables.frames import Title, titles_of
 from attn_xl.tables.names import names_memory
 
-from .titles import PROJECTIONS, counted_in
+from .titles import PROJECTIONS, counted_in, products
 
 
 def ways_to_read(sheet: DrawnSheet, called: Mapping[str, str]) -> list[list[DrawnSheet]]:
@@ -72,6 +72,7 @@ def _named(titles: Iterable[Title]) -> set[str]:
 def _parts(sheet: DrawnSheet, titles: Sequence[Title]) -> list[DrawnSheet]:
     """A sheet cut at the blank columns, or else rows, before each of its inputs but the first, and
     before its weights, if those of each stand above it."""
+    titles = products(titles)
     inputs = [title for title in titles if title.step == steps.INPUT.symbol]
     for axis in (1, 0):
         starts = sorted({(title.row, title.column)[axis] for title in inputs})

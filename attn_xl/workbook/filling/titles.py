@@ -137,7 +137,7 @@ def titles_in(
         own = [*titles_of(sheet, called)]
         titles += _captions(pages[sheet.name], own) or own
     titles += [*_outputs_of_heads(pages, titles)]
-    return _products([*titles, *_of_each_head(pages, titles)])
+    return products([*titles, *_of_each_head(pages, titles)])
 
 
 def _captions(page: Page, titles: Sequence[Title]) -> list[Title]:
@@ -249,7 +249,7 @@ def _is_of_head(title: Title) -> bool:
     return title.place is None and (title.step in OF_HEADS or title.step[2:] in ("Q", "K", "V"))
 
 
-def _products(titles: Sequence[Title]) -> list[Title]:
+def products(titles: Sequence[Title]) -> list[Title]:
     """The titles; `Output projection` is the product with W_O where another title names W_O."""
     made = {one: "projection" in one.text.casefold() for one in titles}
     weights = {one.step for one in titles if not made[one]} & _PRODUCTS.keys()
