@@ -7,7 +7,7 @@ import re
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -432,6 +432,14 @@ _FORMULAS = (
     (r"[σ∑]e\^\w", "Softmax.Sum"),
     (r"(?:[σ∑]|sum)[ij]?\(?(?:a|α|w)[ij]{0,2}\*?[xvh][ij]?\)?", "Output"),
 )
+
+
+@cache
+def _formulas() -> re.Pattern[str]:
+    """All formulas, a group each, of which the first that fits counts."""
+    return re.compile("|".join(f"({pattern})" for pattern, _ in _FORMULAS))
+
+
 _WIDTH = re.compile(
     r"((?:scal(?:e|ing)factor)?(?:√|sqrt|rootof)\(?dk?\)?|scal(?:e|ing)factor)[=:]?|d[=:]"
     r"|(?:(?:\w*\()?dk\)?(?:\(.*\))?|d(?:model|head)|(?:key|head)(?:size|width)"
@@ -680,9 +688,8 @@ def _step(text: str) -> tuple[str, bool] | None:
             return "Mask", False
         if names_input(form):
             return "Input", False
-        for pattern, step in _FORMULAS:
-            if re.fullmatch(pattern, compact):
-                return step, False
+        if (formula := _formulas().fullmatch(compact)) and formula.lastindex:
+            return _FORMULAS[formula.lastindex - 1][1], False
         if compact.endswith("^t") and names_input(form[:-2]):
             return "Input", True
     return None
