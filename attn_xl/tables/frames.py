@@ -431,9 +431,7 @@ def _axes(sheet: DrawnSheet) -> dict[tuple[int, int], bool]:
     """The cells that say what the rows and the columns of a frame are, `Query` left of it and, further
     up and right, `Key`; and whether it is the other way round, with the words that look in columns."""
     texts = {
-        at: undecorated(text).rstrip(": ").casefold()
-        for at, text in sheet.values.items()
-        if isinstance(text, str)
+        at: undecorated(text).casefold() for at, text in sheet.values.items() if isinstance(text, str)
     }
     sides = [{at for at, text in texts.items() if text in names} for names in AXES]
     pairs = ((own, other, across) for across in (False, True)

@@ -64,8 +64,9 @@ def _attention(text: str) -> str:
 def headings_on(sheet: str, texts: Texts) -> Iterator[Heading]:
     """The headings on a sheet, whose name may be one, too."""
     masked = any(map(_MASKED.search, texts))
-    for text, cells in {sheet.casefold(): [(0, 0)], **texts}.items():
-        layer = _LAYER.fullmatch(undecorated(text).rstrip(":"))
+    for written, cells in {sheet.casefold(): [(0, 0)], **texts}.items():
+        text = undecorated(written)
+        layer = _LAYER.fullmatch(text)
         part = _attention(text)
         if masked and not part and re.fullmatch(_HEADS, text):
             part = "Cross"  # the paper's name for the other attention

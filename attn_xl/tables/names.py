@@ -538,12 +538,13 @@ _TEMPERED = re.compile(
 
 @lru_cache(maxsize=20_000)
 def undecorated(text: str) -> str:
-    """A title without bullets, arrows, quotation marks, the number of its step, its size and its
-    temperature."""
+    """A title without bullets, arrows, quotation marks, the number of its step, its size, its
+    temperature and a colon behind it."""
     text = _DECORATED.sub("", text.strip())
     if quoted := _QUOTED.fullmatch(text):
         text = quoted[1]
-    return _DECORATED.sub("", _COUNT.sub("", _TEMPERED.sub("", _SIZE.sub("", text))).strip())
+    text = _COUNT.sub("", _TEMPERED.sub("", _SIZE.sub("", text.rstrip(":： "))))
+    return _DECORATED.sub("", text.strip())
 
 
 def _marked(text: str) -> str:

@@ -4979,3 +4979,19 @@ def test_row_sums_behind_the_weights_are_their_check(tmp_path: Path) -> None:
     blocks: list[Any] = [(1, 1, "Input", X[:3]), (8, 1, "Softmax", (3, 3)), (15, 1, "Row sums", (3, 1))]
     *_, sums = filled_blocks(tmp_path, blocks)
     np.testing.assert_allclose(sums, np.ones((3, 1)), rtol=1e-12)
+
+
+def test_a_colon_behind_a_title_changes_nothing(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    w, shown = rng.integers(-2, 3, (4, 2, 2)) / 2, []
+    for end in ("", ":"):
+        blocks: list[Any] = [(1, 1 + 5 * n, f"W_{kind}{end}", w[n]) for n, kind in enumerate("QKVC")]
+        blocks += [(6, 1, f"Embeddings{end}", X[:3, :2]), (12, 1, f"Wichtigkeit{end}", (3, 3))]
+        blocks += [(19, 1, f"Self-attention output{end}", (3, 2))]
+        blocks += [(26, 1, f"Mean of the outputs{end}", (1, 2)), (30, 1, f"Logits{end}", (1, 2))]
+        named = {"R1": "name", "S1": "step", "R2": "Wichtigkeit", "S2": "Softmax"}
+        shown.append(filled_blocks(tmp_path, blocks, named))
+    _, output = naive_attention(*(X[:3, :2] @ own for own in w[:3]))
+    np.testing.assert_allclose(shown[0][-1], output.mean(axis=0, keepdims=True) @ w[3], rtol=1e-12)
+    for plain, other in zip(*shown):
+        np.testing.assert_array_equal(plain, other)
