@@ -634,10 +634,10 @@ def step_named(text: str) -> tuple[str, bool] | None:
         named, formula = _step(plain[: space.start()]), _step(plain[space.end() :])
         if named and formula and (named[0] == formula[0] or (named[0], formula[0]) in _MORE):
             return formula
-    if text.isupper() and len(text) > 4:
-        return step_named(text.lower())
-    result = _RESULT.fullmatch(plain)
-    return step_named(result[1]) if result else None
+    if (result := _RESULT.fullmatch(plain)) and (found := step_named(result[1])):
+        return found
+    capitals = len(text) > 4 and text != text.lower()  # `Feed-Forward Output`; A and a differ
+    return step_named(text.lower()) if capitals else None
 
 
 def _step(text: str) -> tuple[str, bool] | None:

@@ -54,7 +54,7 @@ from attn_xl.spreadsheets.addresses import Place, address, at_row, quoted
 from attn_xl.spreadsheets.drawn import read_drawn
 from attn_xl.tables.frames import step_called, values_in
 from attn_xl.tables.labels import Table
-from attn_xl.tables.names import of_recurrence, step_told, weight_label
+from attn_xl.tables.names import of_recurrence, step_named, step_told, weight_label
 from attn_xl.tables.survey import Tables
 from attn_xl.workbook.filling.author import FilledBook, fill_file, frames_in
 from attn_xl.workbook.filling.fill import as_she_writes
@@ -4957,7 +4957,8 @@ def test_a_source_looks_at_its_own_words_too(across: bool, tmp_path: Path) -> No
         np.testing.assert_allclose(values_in(sheet, place, False)[1], wanted[0], rtol=1e-12)
 
 
-def test_headings_of_as_many_heads_as_a_word_counts(tmp_path: Path) -> None:
+@pytest.mark.parametrize("headings", [("Head 1", "Head 2"), ("3. Head 1", "4. Head 2")])
+def test_headings_of_as_many_heads_as_a_word_counts(headings: tuple[str, str], tmp_path: Path) -> None:
     """`Output` below `Head 2` is none of the second word."""
     rng = np.random.default_rng(4)
     x, *w = rng.integers(-2, 3, (3, 4)) / 2, *rng.integers(-2, 3, (4, 4, 4)) / 2
@@ -4969,7 +4970,8 @@ def test_headings_of_as_many_heads_as_a_word_counts(tmp_path: Path) -> None:
     for n in (0, 1):
         blocks += [(10 + 8 * n, 2, "Softmax", (3, 3)), (10 + 8 * n, 8, "Output", (3, 2))]
     blocks += [(26, 1, "Concat", (3, 4)), (26, 8, "Multi-head output", (3, 4))]
-    _, first, _, second, both, last = filled_blocks(tmp_path, blocks, {"A9": "Head 1", "A17": "Head 2"})
+    shown = filled_blocks(tmp_path, blocks, dict(zip(("A9", "A17"), headings)))
+    _, first, _, second, both, last = shown
     np.testing.assert_allclose(np.hstack([first, second]), np.hstack(z), rtol=1e-12)
     np.testing.assert_allclose(both, np.hstack(z), rtol=1e-12)
     np.testing.assert_allclose(last, np.hstack(z) @ w[3], rtol=1e-12)
@@ -4995,3 +4997,21 @@ def test_a_colon_behind_a_title_changes_nothing(tmp_path: Path) -> None:
     np.testing.assert_allclose(shown[0][-1], output.mean(axis=0, keepdims=True) @ w[3], rtol=1e-12)
     for plain, other in zip(*shown):
         np.testing.assert_array_equal(plain, other)
+
+
+@pytest.mark.parametrize("spelled", [str, str.title, str.upper, "– {}".format, "Step 7: {}".format])
+@pytest.mark.parametrize(
+    ("title", "step"),
+    [
+        ("Feed-forward output", "FeedForward"),
+        ("Multi-head attention output", "Output"),
+        ("Concatenated output", "Concat"),
+        ("Context for decoder", "Output"),
+        ("Scaled scores", "Scaled"),
+        ("Attention weights after softmax", "Softmax"),
+    ],
+)
+def test_capitals_and_numbers_do_not_matter_in_titles(
+    title: str, step: str, spelled: Callable[[str], str]
+) -> None:
+    assert step_named(spelled(title)) == (step, False)

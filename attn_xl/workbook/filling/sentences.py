@@ -37,7 +37,7 @@ from attn_xl.tables.frames import (
 )
 from attn_xl.tables.headings import headings_on
 from attn_xl.tables.labels import Table, looked_up
-from attn_xl.tables.names import ACROSS, LEARNED, of_encoder
+from attn_xl.tables.names import ACROSS, LEARNED, of_encoder, undecorated
 from attn_xl.tables.roles import BY_DEFAULT, MEMORIES, WordsIn
 from attn_xl.tables.survey import one_hot
 
@@ -167,7 +167,7 @@ def _answers(
     n = len(group.table.rows)
     for name, page in pages.items():
         for text, cells in page.where.items() if name == group.input.place.sheet else ():
-            for row, column in cells if _OF_ANSWERS.fullmatch(text.rstrip(": ")) else ():
+            for row, column in cells if _OF_ANSWERS.fullmatch(undecorated(text)) else ():
                 title = Title(name, row, column, column, text, steps.LABELS.symbol)
                 under = [(row + down, column + across) for down in (1, 2) for across in (0, 1)]
                 starts = (row, column + 1), *under

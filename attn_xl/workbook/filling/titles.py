@@ -41,6 +41,7 @@ from attn_xl.tables.names import (
     names_weights_between,
     of_table,
     sentence_of,
+    undecorated,
     weight_label,
 )
 from attn_xl.tables.own_names import names_of, sheets_named
@@ -217,11 +218,9 @@ def _outputs_of_heads(pages: Mapping[str, Page], titles: Sequence[Title]) -> lis
     typed = {name: page.numbers - page.sheet.formulas.keys() for name, page in pages.items()}
     there = {(title.sheet, title.row, title.column) for title in titles}
     found = [
-        Title(name, row, column, column, page.sheet.values[row, column], f"Output_{number[1]}")
+        Title(name, row, column, column, page.sheet.values[row, column], f"Output_{number}")
         for name, page in pages.items()
-        for text, cells in page.where.items()
-        if (number := re.fullmatch(r"head[\s_]*(\d{1,2})", text))
-        for row, column in cells
+        for (row, column), number in _heads_on(page).items()
         if (name, row + 1, column) not in there and (row + 1, column) not in typed[name]
     ]
     steps_found = {title.step for title in found}
@@ -232,9 +231,7 @@ def _of_each_head(pages: Mapping[str, Page], titles: Sequence[Title]) -> Iterato
     """The titles left of the blocks of several heads, again left of those below `Head 2`, `Head 3`, if
     no others stand there."""
     for name, page in pages.items():
-        heads = sorted(
-            c for text, cells in page.where.items() if _HEADING_OF_HEAD.fullmatch(text) for c in cells
-        )
+        heads = sorted(_heads_on(page))
         if len(heads) < 2 or len({row for row, _ in heads}) > 1:
             continue
         (row, first), *others = heads
@@ -360,7 +357,13 @@ def _of_sentences(
     return _renamed({t: replace(t, step=ends.sub("", t.step)) for t in counted}, titles, weights)
 
 
-_HEADING_OF_HEAD = re.compile(r"(?:(?:self[\s-]*)?attention )?head ?[#_]?(\d{1,2}):?")
+_HEADING_OF_HEAD = re.compile(r"(?:(?:self[\s-]*)?attention )?head ?[#_]?(\d{1,2})")
+
+
+def _heads_on(page: Page) -> dict[tuple[int, int], str]:
+    """The cells of the headings `Head 1`, `3. Head 2`, with the numbers of the heads."""
+    told = ((_HEADING_OF_HEAD.fullmatch(undecorated(text)), page.where[text]) for text in page.where)
+    return {cell: number[1] for number, cells in told if number for cell in cells}
 
 
 def _under_heads(
@@ -372,8 +375,7 @@ def _under_heads(
     their row, if these have the same steps below; what follows the heads is none of one head."""
     renamed: dict[Title, Title] = {}
     for name, page in pages.items():
-        told = ((_HEADING_OF_HEAD.fullmatch(text), cells) for text, cells in page.where.items())
-        heads = {cell: number[1] for number, cells in told if number for cell in cells}
+        heads = _heads_on(page)
         own = [one for one in (*titles, *weights) if one.sheet == name and one.place is None]
         ends = [one.row for one in own if one.step in (steps.CONCAT.symbol, steps.W_O.symbol)]
         found: dict[Title, Title] = {}

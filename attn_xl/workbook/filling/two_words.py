@@ -11,6 +11,7 @@ from attn_xl.graph.graph import Graph
 from attn_xl.models import steps
 from attn_xl.spreadsheets.addresses import Place
 from attn_xl.tables.frames import Group, Page, Title
+from attn_xl.tables.names import undecorated
 
 _PAIR = {step: f"{step.symbol}.Pair" for step in (steps.DOT, steps.COSINE, steps.ANGLE)}
 _LENGTHS = [f"{steps.MAGNITUDE.symbol}.{number}" for number in (1, 2)]
@@ -36,7 +37,7 @@ def titles_of_two_words(pages: Mapping[str, Page], groups: Sequence[Group]) -> I
         if not group.table.values.any(axis=1).all():  # zeros have no direction
             del patterns[-2:]
         for text, cells in page.where.items():
-            name = text.rstrip(" :=")
+            name = undecorated(text).rstrip(" :=")
             step = next((one for one, pattern in patterns if re.fullmatch(pattern, name)), "")
             for row, column in cells if step else ():
                 by = f"the title {str(page.sheet.values[row, column])!r}"

@@ -28,7 +28,7 @@ from attn_xl.tables.frames import (
     values_in,
 )
 from attn_xl.tables.labels import Table
-from attn_xl.tables.names import spoken_of, step_told
+from attn_xl.tables.names import spoken_of, step_told, undecorated
 from attn_xl.text import clean, distinct
 
 from .groups import unread
@@ -182,7 +182,7 @@ def _stands(page: Page, place: Place) -> bool:
 
 
 def _step(text: str, called: Mapping[str, str]) -> str:
-    plain = clean(text).casefold()
+    plain = undecorated(clean(text)).casefold()
     if re.match(r"sum\b", plain):
         return steps.OUTPUT.symbol
     if re.search(r"softmax\s*[x×·*]\s*v|weighted (?:v|values?)\b", plain):
