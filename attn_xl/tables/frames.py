@@ -30,6 +30,7 @@ from .names import (
     of_learning,
     of_table,
     says_across,
+    spaced,
     spoken_of,
     step_named,
     undecorated,
@@ -67,6 +68,7 @@ class Title:
         step: the step it names; turned: whether it names its transpose.
         place: the cells of the matrix, if it says so outright: of a tag the first cell, without a size.
         across: whether words stand in columns there; None if it does not say.
+        written: its text in the cell, if that is spelled otherwise.
     """
 
     sheet: str
@@ -78,6 +80,12 @@ class Title:
     turned: bool = False
     place: Place | None = None
     across: bool | None = None
+    written: str = ""
+
+    @property
+    def spelled(self) -> str:
+        """Its text as written, in quotation marks."""
+        return repr(self.written or self.text)
 
     @property
     def where(self) -> str:
@@ -126,7 +134,7 @@ class Page:
         kinds = np.zeros((5, self.rows + 1, self.columns + 1), np.int32)
         self.numbers: set[tuple[int, int]] = set()
         self.where: dict[str, list[tuple[int, int]]] = {}
-        """The cells with each text, in lower case."""
+        """The cells with each text, `spaced` and in lower case."""
         for place, value in sheet.values.items():
             number = is_number(value) or isinstance(value, ErrorValue)
             if number and not (is_number(value) and self._counts(place)):
@@ -135,7 +143,7 @@ class Page:
                 kinds[1][place] = 1
             else:
                 kinds[0][place] = 1
-                self.where.setdefault(clean(as_text(value)).casefold(), []).append(place)
+                self.where.setdefault(spaced(clean(as_text(value))).casefold(), []).append(place)
         self.numbers |= sheet.formulas.keys() - sheet.values.keys()
         self.sums = {*sums_in(sheet.formulas, sheet.values.get)}
         self.numbers -= self.sums
@@ -424,7 +432,8 @@ def _titles_of(sheet: DrawnSheet, called: Mapping[str, str]) -> Iterator[Title]:
             step = of_head(step, sheet.name)
             near = (one for (r, c), one in axes.items() if 0 <= r - row <= 3 and abs(c - column) <= 3)
             across = True if step.partition("_")[0] in ACROSS and any(near) else None
-            yield Title(sheet.name, row, column, last, clean(value), step, turned, across=across)
+            written, text = clean(value), spaced(clean(value))
+            yield Title(sheet.name, row, column, last, text, step, turned, None, across, written)
 
 
 def _axes(sheet: DrawnSheet) -> dict[tuple[int, int], bool]:
@@ -621,7 +630,7 @@ def tables_given(
                 taken.add(block)
             continue
         taken.add(block)
-        by = f"the title {title.text!r}"
+        by = f"the title {title.spelled}"
         found[title] = _given_table(sheet, cells, step, by, block, file)
     return found
 

@@ -463,8 +463,11 @@ _DECORATED = re.compile(
 )
 """A bullet, a number in a circle or an arrow beside a title, and its Chinese, Japanese or Korean."""
 _QUOTED = re.compile(r"(?:[\"“«<]|\[(?!\])|\*+)\s*([^\"“”«»<>*\[\]]+?)\s*[\"”»>\]*]+")
+_LENGTH = r"(?:\d+|[nmdTL](?:_\w+)?|seq\w*|words|tokens|dim\w*)"
 _SIZE = re.compile(
-    r"[\s,|]*[\[(]?(?<!\w)\d+\s*[x×]\s*\d+[\])]?$|\s*∈.*$|^\d+\s*[x×]\s*\d+\s+", re.IGNORECASE
+    rf"[\s,|]*[\[(]\s*{_LENGTH}\s*[x×,]\s*{_LENGTH}\s*[\])]$|"
+    r"[\s,|]*[\[(]?(?<!\w)\d+\s*[x×]\s*\d+[\])]?$|\s*∈.*$|^\d+\s*[x×]\s*\d+\s+",
+    re.IGNORECASE,
 )
 _PART = (
     r"(?:step|part|task|stage|phase|exercise|section|block|table|figure|fig\.?|sheet"
@@ -536,6 +539,20 @@ _TEMPERED = re.compile(
 """What tells the temperature of a softmax: `Softmax (T = 2)`."""
 
 
+_PARTED = re.compile(
+    r"(?:(?<=[a-z])|(?<=[A-Z]{2}))(?=[A-Z][a-z]{2})(?!M(?:ul|ax)\b|Norm\b|Head\b)"
+    r"|(?<=[A-Za-z]{2})_(?=[A-Za-z]{2})"
+)
+
+_HYPHENED = re.compile(r"\b(multi|self|cross|feed)\s+(?=head|attention|forward)", re.IGNORECASE)
+
+
+def spaced(text: str) -> str:
+    """A title with spaces between words, `Scaled Scores` for `ScaledScores` and `Scaled_Scores`, and a
+    hyphen in `Multi-head` and `Self-attention`."""
+    return _HYPHENED.sub(r"\1-", _PARTED.sub(" ", text))
+
+
 @lru_cache(maxsize=20_000)
 def undecorated(text: str) -> str:
     """A title without bullets, arrows, quotation marks, the number of its step, its size, its
@@ -543,7 +560,8 @@ def undecorated(text: str) -> str:
     text = _DECORATED.sub("", text.strip())
     if quoted := _QUOTED.fullmatch(text):
         text = quoted[1]
-    text = _COUNT.sub("", _TEMPERED.sub("", _SIZE.sub("", text.rstrip(":： "))))
+    text = _SIZE.sub("", spaced(text).rstrip(":：= "))
+    text = _COUNT.sub("", _TEMPERED.sub("", text.rstrip(": ")))
     return _DECORATED.sub("", text.strip())
 
 
@@ -637,7 +655,7 @@ def step_named(text: str) -> tuple[str, bool] | None:
     if (result := _RESULT.fullmatch(plain)) and (found := step_named(result[1])):
         return found
     capitals = len(text) > 4 and text != text.lower()  # `Feed-Forward Output`; A and a differ
-    return step_named(text.lower()) if capitals else None
+    return step_named(spaced(text).lower()) if capitals else None
 
 
 def _step(text: str) -> tuple[str, bool] | None:

@@ -4999,7 +4999,28 @@ def test_a_colon_behind_a_title_changes_nothing(tmp_path: Path) -> None:
         np.testing.assert_array_equal(plain, other)
 
 
-@pytest.mark.parametrize("spelled", [str, str.title, str.upper, "– {}".format, "Step 7: {}".format])
+def snake_case(text: str) -> str:
+    return re.sub(r"\W", "_", text.lower())
+
+
+def camel_case(text: str) -> str:
+    return re.sub(r"\W", "", text.title())
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        str,
+        str.title,
+        str.upper,
+        snake_case,
+        camel_case,
+        "– {}".format,
+        "Step 7: {}".format,
+        "{} (n x d_k)".format,
+        "{} =".format,
+    ],
+)
 @pytest.mark.parametrize(
     ("title", "step"),
     [
@@ -5015,3 +5036,16 @@ def test_capitals_and_numbers_do_not_matter_in_titles(
     title: str, step: str, spelled: Callable[[str], str]
 ) -> None:
     assert step_named(spelled(title)) == (step, False)
+
+
+@pytest.mark.parametrize("spelled", [snake_case, camel_case])
+def test_spellings_of_programs_are_read_as_words(spelled: Callable[[str], str], tmp_path: Path) -> None:
+    """And are shown as they are written."""
+    x, causal, output = map(spelled, ("Input embeddings", "Causal attention weights", "New vectors"))
+    blocks: list[Any] = [(1, 1, x, X[:3, :2]), (8, 1, causal, (3, 3)), (15, 1, output, (3, 2))]
+    weights, vectors = filled_blocks(tmp_path, blocks)
+    wanted = attn_xl.attend(X[:3, :2], causal=True)["Sentence"]["Softmax"].values
+    np.testing.assert_allclose(weights, wanted, rtol=1e-12)
+    np.testing.assert_allclose(vectors, wanted @ X[:3, :2], rtol=1e-12)
+    report = fill_file(tmp_path / "own.xlsx", {}).report()
+    assert repr(causal) in report[0]

@@ -57,6 +57,7 @@ from attn_xl.tables.names import (
     ENERGIES,
     LEARNED,
     SPELLINGS,
+    spaced,
     spoken_of,
     step_told,
     told_of_gates,
@@ -299,7 +300,7 @@ def _between(page: Page, groups: Sequence[Group]) -> Iterator[Box]:
     for group in groups:
         sides = group.table.rows, group.table.columns
         for left, above in every(sides, sides):
-            for row, column in page.where.get(left[0].casefold(), ()):
+            for row, column in page.where.get(spaced(left[0]).casefold(), ()):
                 box = row, column + 1, len(left), len(above)
                 if (
                     page.labels(row, column, len(left), 1) == left
@@ -331,7 +332,7 @@ def _asked(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str])
         what = f'names no step. Say which: --call "{name}={guess}"'
         if named is None and 1 in (place.rows, place.columns):
             if not words.isdisjoint(labels for labels, _ in labels_of(pages[place.sheet], place)):
-                made.blank.append(f"{place.where}: stays blank; {title.text!r} names no step.")
+                made.blank.append(f"{place.where}: stays blank; {title.spelled} names no step.")
             continue
         if named is not None:
             means = {one for graph in made.graphs for one in in_layers(graph, named[0])}
@@ -345,7 +346,7 @@ def _asked(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str])
                 why += next((one.without_loss for one in made.groups if one.without_loss), "")
             what = f"names {named[0]}, which {why}"
         if title not in told_of:
-            yield f"{place.where}: is blank, and {title.text!r} {what}."
+            yield f"{place.where}: is blank, and {title.spelled} {what}."
         told_of.add(title)
     taken = [frame.place for group in made.groups for frame in (*group.given, *group.frames)]
     words |= {
@@ -807,7 +808,7 @@ def _assign(
             if offer.title.step.partition("_")[0] in ACROSS:
                 made.score = max(made.score, -offer.rank[0])
             signs = f" and its {', '.join(one.signs)}" if one.signs else " and its size"
-            by = offer.title.text if offer.title.place else f"the title {offer.title.text!r}{signs}"
+            by = offer.title.text if offer.title.place else f"the title {offer.title.spelled}{signs}"
             group.frames.append(Frame(step, one.place, one.turned, by))
     for group, graph in zip(made.groups, made.graphs):
         made.left += _settle_sums(group, graph, pages)
@@ -857,7 +858,7 @@ def _assign(
                 why = f"but no formula can add the text {hides!r}: type -1E9 in its place"
             elif title.step == steps.MASK.symbol and {"true", "false"} <= page.where.keys():
                 why = "but no formula can add TRUE or FALSE: type 1 or 0 in its place"
-            line = f"{title.where}: {title.text!r} names {title.step}, {why}."
+            line = f"{title.where}: {title.spelled} names {title.step}, {why}."
             made.lacking[line] = title.step
             made.left.append(line)
 
@@ -959,14 +960,14 @@ def _in_order(
     """The offers of titles on a sheet without an input: each is of the sentence that its labels or its
     text name; of several sentences, in their order, if there are as many titles."""
     for number, (title, offers) in enumerate(alike):
-        by = f"the title {title.text!r}"
+        by = f"the title {title.spelled}"
         meant = [n for n in groups if made.groups[n].input.by == by]
         if len(meant) != 1:
             meant = [groups[number]] if len(groups) == len(alike) else [*groups]
         if len(meant) > 1:
             names = " or ".join(made.groups[n].name for n in meant)
             made.left.append(
-                f"{title.where}: {title.text!r} may belong to {names}. Move it to the sheet of its "
+                f"{title.where}: {title.spelled} may belong to {names}. Move it to the sheet of its "
                 "input."
             )
         yield from (offer for offer in offers if [offer.group] == meant)

@@ -78,7 +78,7 @@ def _inputs(page: Page, called: Mapping[str, str]) -> Iterator[tuple[_Words, str
         title = titles[min(near)[1]] if near and not page.filled(*block) else None
         if title and title.step == steps.INPUT.symbol and not of_encoder(title.text):
             for own in _with_words(page, block):
-                yield own, f"the title {title.text!r}, a lookup of each word"
+                yield own, f"the title {title.spelled}, a lookup of each word"
 
 
 def _has(table: _Words, own: _Words) -> bool:

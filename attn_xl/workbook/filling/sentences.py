@@ -396,7 +396,7 @@ def _for_an_input(drawn: DrawnBook, pages: Mapping[str, Page], titles: Sequence[
                 value = page.sheet.values.get(gap)
                 held = "is blank" if value is None else f"holds the text {str(value)!r}"
                 where = f"{quoted(title.sheet)}!{address(*gap)}"
-                return f"{where} {held}, where {title.text!r} needs a number."
+                return f"{where} {held}, where {title.spelled} needs a number."
     for sheet in drawn.sheets:
         texts = [
             cell for cell, v in sheet.values.items() if isinstance(v, str) and numeral(v) is not None
@@ -409,7 +409,7 @@ def _for_an_input(drawn: DrawnBook, pages: Mapping[str, Page], titles: Sequence[
         below = (title.row + 1, title.column) in pages[title.sheet].numbers
         has = "a single column of" if below else "no"
         do = "Type those of each word there, or give a file that has them with --input."
-        return f"{title.where}: {title.text!r} has {has} numbers. {do}"
+        return f"{title.where}: {title.spelled} has {has} numbers. {do}"
     return "Write Input above the numbers of the words, one word per row or per column."
 
 

@@ -41,6 +41,7 @@ from attn_xl.tables.names import (
     names_weights_between,
     of_table,
     sentence_of,
+    spaced,
     undecorated,
     weight_label,
 )
@@ -596,7 +597,7 @@ def words_on(pages: Mapping[str, Page], groups: Sequence[Group]) -> set[tuple[st
     """The cells with the words, or the dimensions, of a sentence in a row or a column."""
     found = set()
     for labels in (labels for group in groups for labels in (group.table.rows, group.table.columns)):
-        words = {label.casefold() for label in labels}
+        words = {spaced(label).casefold() for label in labels}
         for name, page in pages.items():
             cells = {cell for word in words for cell in page.where.get(word, ())}
             for down, across in ((1, 0), (0, 1)):
