@@ -297,7 +297,7 @@ def is_matrix_name(text: str) -> bool:
 
 def names_input(text: str) -> bool:
     """Whether a title names the input of attention."""
-    bare = re.sub(rf"(?<=\w\w)\s{_LETTER}$", "", _bare(undecorated(unnumbered(text))))
+    bare = re.sub(rf"(?<=\w\w)\s{_LETTER}$", "", _bare(undecorated(spaced(unnumbered(text)))))
     return bool(_INPUT.fullmatch(bare)) or BY_SPELLING.get(re.sub(r"[\s'’]", "", bare)) == "Input"
 
 
@@ -544,13 +544,14 @@ _PARTED = re.compile(
     r"|(?<=[A-Za-z]{2})_(?=[A-Za-z]{2})"
 )
 
+_ARTICLE = re.compile(r"^(?:the|our)\s+(?=\w)", re.IGNORECASE)
 _HYPHENED = re.compile(r"\b(multi|self|cross|feed)\s+(?=head|attention|forward)", re.IGNORECASE)
 
 
 def spaced(text: str) -> str:
-    """A title with spaces between words, `Scaled Scores` for `ScaledScores` and `Scaled_Scores`, and a
-    hyphen in `Multi-head` and `Self-attention`."""
-    return _HYPHENED.sub(r"\1-", _PARTED.sub(" ", text))
+    """A title with one space between words, `Scaled Scores` for `ScaledScores` and `Scaled_Scores`, and
+    a hyphen in `Multi-head` and `Self-attention`."""
+    return _HYPHENED.sub(r"\1-", _PARTED.sub(" ", " ".join(text.split())))
 
 
 @lru_cache(maxsize=20_000)
@@ -560,7 +561,8 @@ def undecorated(text: str) -> str:
     text = _DECORATED.sub("", text.strip())
     if quoted := _QUOTED.fullmatch(text):
         text = quoted[1]
-    text = _SIZE.sub("", spaced(text).rstrip(":：= "))
+    text = "\n".join(map(spaced, text.strip().split("\n")))
+    text = _ARTICLE.sub("", _SIZE.sub("", text.rstrip(":：= ")))
     text = _COUNT.sub("", _TEMPERED.sub("", text.rstrip(": ")))
     return _DECORATED.sub("", text.strip())
 
@@ -654,8 +656,8 @@ def step_named(text: str) -> tuple[str, bool] | None:
             return formula
     if (result := _RESULT.fullmatch(plain)) and (found := step_named(result[1])):
         return found
-    capitals = len(text) > 4 and text != text.lower()  # `Feed-Forward Output`; A and a differ
-    return step_named(spaced(text).lower()) if capitals else None
+    plain = spaced(text).lower()  # `Feed-Forward Output`, on two lines; A and a differ
+    return step_named(plain) if len(text) > 4 and plain != text else None
 
 
 def _step(text: str) -> tuple[str, bool] | None:

@@ -5018,6 +5018,9 @@ def camel_case(text: str) -> str:
         "– {}".format,
         "Step 7: {}".format,
         "{} (n x d_k)".format,
+        "The {}".format,
+        partial(re.sub, " ", "\n"),
+        partial(re.sub, " ", "  "),
         "{} =".format,
     ],
 )
@@ -5038,8 +5041,10 @@ def test_capitals_and_numbers_do_not_matter_in_titles(
     assert step_named(spelled(title)) == (step, False)
 
 
-@pytest.mark.parametrize("spelled", [snake_case, camel_case])
-def test_spellings_of_programs_are_read_as_words(spelled: Callable[[str], str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("spelled", [snake_case, camel_case, partial(re.sub, " ", "\u00a0")])
+def test_titles_parted_otherwise_are_read_as_words(
+    spelled: Callable[[str], str], tmp_path: Path
+) -> None:
     """And are shown as they are written."""
     x, causal, output = map(spelled, ("Input embeddings", "Causal attention weights", "New vectors"))
     blocks: list[Any] = [(1, 1, x, X[:3, :2]), (8, 1, causal, (3, 3)), (15, 1, output, (3, 2))]
