@@ -1124,15 +1124,17 @@ def untitled_tables(
         typed = sheet.formulas.keys().isdisjoint(Place(sheet.name, *block).cells())
         if block in named or not typed or cells.filled(*block) < rows * columns:
             continue
-        over = (title for title in titles if _over(title, block))
+        over = (title for title in titles if _over(cells, title, block))
         if all(title.place is None and is_label(cells, title, *block) for title in over):
             by = "its place beside another input"
             found.append(_given_table(sheet, cells, "Input", by, block, file))
     return found
 
 
-def _over(title: Title, block: tuple[int, int, int, int]) -> bool:
-    """Whether a title stands just above a block, over its first columns, or left of its labels."""
-    row, column, _, _ = block
-    above = 0 < row - title.row <= 2 and column - 1 <= title.column <= column
+def _over(cells: Page, title: Title, block: tuple[int, int, int, int]) -> bool:
+    """Whether a title stands just above a block, over its first columns, also with a blank row between
+    it and labels, or left of its labels."""
+    row, column, _, columns = block
+    parted = cells.labels(row - 1, column, 1, columns) and not cells.texts(row - 2, column - 1, 1, 2)
+    above = 0 < row - title.row <= 2 + bool(parted) and column - 1 <= title.column <= column
     return above or (0 <= row - title.row <= 1 and 1 <= column - title.last_column <= 2)

@@ -5054,3 +5054,16 @@ def test_titles_parted_otherwise_are_read_as_words(
     np.testing.assert_allclose(vectors, wanted @ X[:3, :2], rtol=1e-12)
     report = fill_file(tmp_path / "own.xlsx", {}).report()
     assert repr(causal) in report[0]
+
+
+def test_a_blank_row_may_stand_between_a_title_and_its_labels(tmp_path: Path) -> None:
+    """Given scores with one are no untitled input beside another."""
+    made, scores = openpyxl.Workbook(), np.log([[1, 2, 5], [4, 1, 3.0]])
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "", ["x1", "x2"], ["red", "green", "blue"], scores)
+    made.active["B1"] = "Scores"
+    sheet.block(10, 2, "Softmax", [None] * 2, [None] * 3)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert not book.attention
+    _, shown = values_in(read_drawn(out).sheets[0], Place("Sheet", 12, 3, 2, 3), False)
+    np.testing.assert_allclose(shown, [[1 / 8, 2 / 8, 5 / 8], [4 / 8, 1 / 8, 3 / 8]], rtol=1e-12)
