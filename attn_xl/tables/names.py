@@ -556,15 +556,15 @@ def spaced(text: str) -> str:
 
 @lru_cache(maxsize=20_000)
 def undecorated(text: str) -> str:
-    """A title without bullets, arrows, quotation marks, the number of its step, its size, its
-    temperature and a colon behind it."""
+    """A title without bullets, arrows, quotation marks, the number of its step, an article, its size,
+    its temperature and a colon behind it."""
     text = _DECORATED.sub("", text.strip())
     if quoted := _QUOTED.fullmatch(text):
         text = quoted[1]
     text = "\n".join(map(spaced, text.strip().split("\n")))
-    text = _ARTICLE.sub("", _SIZE.sub("", text.rstrip(":：= ")))
-    text = _COUNT.sub("", _TEMPERED.sub("", text.rstrip(": ")))
-    return _DECORATED.sub("", text.strip())
+    text = _SIZE.sub("", text.rstrip(":：= ")).rstrip(": ")
+    text = _ARTICLE.sub("", _COUNT.sub("", _TEMPERED.sub("", text)).strip())
+    return _DECORATED.sub("", text)
 
 
 def _marked(text: str) -> str:

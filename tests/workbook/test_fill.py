@@ -5018,7 +5018,7 @@ def camel_case(text: str) -> str:
         "– {}".format,
         "Step 7: {}".format,
         "{} (n x d_k)".format,
-        "The {}".format,
+        "2. The {}".format,
         partial(re.sub, " ", "\n"),
         partial(re.sub, " ", "  "),
         "{} =".format,

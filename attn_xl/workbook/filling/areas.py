@@ -19,8 +19,8 @@ from .titles import PROJECTIONS, counted_in, products
 
 
 def ways_to_read(sheet: DrawnSheet, called: Mapping[str, str]) -> list[list[DrawnSheet]]:
-    """The ways to read a sheet by itself: uncut and in parts, if each part has an input and, for
-    queries, keys or values, weights; first in parts if its sentences share no weights."""
+    """The ways to read a sheet by itself: uncut and, unless it has tags, in parts, if each has an input
+    and, for queries, keys or values, weights; first in parts if its sentences share no weights."""
     if has_tags(sheet):
         return [[sheet]]
     parts = [

@@ -400,7 +400,8 @@ def _of_areas(
         if best:
             areas += [[part] for part in best[1]]
         elif any(titles_of(sheet, known)):
-            areas += [] if rest else [rest]
+            if not rest:
+                areas.append(rest)
             rest.append(sheet)
     needed = lacks_weights(title for sheet in rest for title in titles_of(sheet, known))
     apart = of_areas(areas) if len(areas) > 1 and not needed else None

@@ -73,7 +73,7 @@ def _inputs(page: Page, called: Mapping[str, str]) -> Iterator[tuple[_Words, str
         near = [
             (away, n)
             for n, one in enumerate(titles)
-            if one.text not in labels and (away := distance(one, *block)) is not None
+            if (one.written or one.text) not in labels and (away := distance(one, *block)) is not None
         ]
         title = titles[min(near)[1]] if near and not page.filled(*block) else None
         if title and title.step == steps.INPUT.symbol and not of_encoder(title.text):
