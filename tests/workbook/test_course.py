@@ -153,6 +153,7 @@ def test_each_sheet_has_a_model_of_its_own(
     (tmp_path / "out.xlsx").write_bytes(result.content)
     verify(tmp_path / "out.xlsx")
     assert not result.attention
+    assert not any("weights beside" in note for note in result.notes)
     sheets = {sheet.name: sheet for sheet in read_drawn(tmp_path / "out.xlsx").sheets}
     for place, values in wanted:
         _, shown = values_in(sheets[place.sheet], place, False)

@@ -154,8 +154,8 @@ def _conventions(filling: Filling) -> Iterator[str]:
     for group in groups if weighted else ():
         if not projected[group.input.where] and group.input.place.sheet not in weighted:
             yield f"{group.input.where}: is computed without the weights of {listed(sorted(weighted))}."
-    for group in groups:
-        place = group.weights.get(steps.W_Q.symbol, (group.input,))[0].place
+    for group in (one for one in groups if steps.W_Q.symbol in one.weights):
+        place = group.weights[steps.W_Q.symbol][0].place
         away = {one.input.where: gap(one.input.place, place) for one in groups}
         nearest_one = min(away, key=away.__getitem__)
         projects = any(one.step.partition("_")[0] in PROJECTIONS for one in group.frames)
