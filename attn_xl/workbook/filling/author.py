@@ -26,7 +26,7 @@ from attn_xl.spreadsheets.engine import Key, computed, formula_of
 from attn_xl.spreadsheets.numerals import NOT_STORED
 from attn_xl.tables.frames import Frame, Group, page_of, step_called, titles_of
 from attn_xl.tables.labels import Table, looked_up
-from attn_xl.tables.names import LEARNED, SPELLINGS, of_compared, step_named, step_told
+from attn_xl.tables.names import LEARNED, SPELLINGS, of_compared, spaced, step_named, step_told
 from attn_xl.tables.own_names import names_told, says_where, spoken_in, tags_of
 from attn_xl.tables.roles import BY_DEFAULT, WordsIn
 from attn_xl.tables.survey import Tables, heads_of, names_model, read_settings
@@ -557,8 +557,9 @@ def _steps() -> Iterator[Step]:
 def _spelled(step: Step) -> list[str]:
     """How a title names a step: after the name of its layer or, of a helper, of its step; and alone if
     that means no other step."""
-    alone = step.symbol.casefold()
-    return [f".{alone}"] if step.helper or step_named(step.symbol) else [f".{alone}", alone]
+    names = {step.symbol.casefold(), spaced(step.symbol).casefold()}
+    alone = () if step.helper or step_named(step.symbol) else names
+    return [*(f".{name}" for name in names), *alone]
 
 
 def _step(name: str, known: Mapping[str, str]) -> str:
