@@ -188,7 +188,8 @@ class Page:
 
     def _counts(self, place: tuple[int, int]) -> bool:
         """Whether a number is a label: below a heading such as `ID`; or in a run, 0, 1, 2, without a
-        frame beside one, or in a line without a label before lines with one."""
+        frame beside one, in a line without a label before lines with one, or above or left of a square
+        whose other side is numbered alike."""
         framed, values = self.sheet.looks.frames, self.sheet.values
         (row, column), value = place, values[place]
         if not float(value).is_integer() or place in self.sheet.formulas:
@@ -207,7 +208,11 @@ class Page:
                 top, left = row - int(value - first) * down, column - int(value - first) * across
                 corner = values.get((top - down, left - across))
                 label = values.get((top - down + across, left - across + down))
-                if values.get((top, left)) == first and corner is None and isinstance(label, str):
+                if values.get((top, left)) != first or is_number(corner):
+                    continue
+                if label == first:  # the other side of a square
+                    return values.get((top - down + 2 * across, left - across + 2 * down)) == first + 1
+                if corner is None and isinstance(label, str):
                     return is_number(values.get((top + across, left + down)))
         return False
 
@@ -301,7 +306,10 @@ class Page:
     @cached_property
     def labelled(self) -> list[Box]:
         """The rectangles between a row and a column of labels, each from its first cell."""
-        texts = {at for at, value in self.sheet.values.items() if isinstance(value, str)}
+        numbers = self.numbers | self.sums
+        texts = {
+            at for at, value in self.sheet.values.items() if isinstance(value, str) or at not in numbers
+        }
         starts = [
             (row, column + 1)
             for row, column in sorted(texts)

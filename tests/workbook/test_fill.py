@@ -3130,7 +3130,7 @@ def test_formulas_without_stored_values_are_computed_and_checked(tmp_path: Path)
 
 
 def test_labels_may_be_formulas_or_count(tmp_path: Path) -> None:
-    """Words taken from an input on another sheet, with columns x and y; numbered columns."""
+    """Words taken from an input on another sheet, with columns x and y; numbered columns; squares."""
     made, path = openpyxl.Workbook(), tmp_path / "own.xlsx"
     made.active.title = "Data"
     for row in (["Word", "x", "y"], *([word, *line] for word, line in zip(PETS, X[:, :2].tolist()))):
@@ -3146,6 +3146,12 @@ def test_labels_may_be_formulas_or_count(tmp_path: Path) -> None:
     sheet.block(2, 2, "X", PETS, (1, 2, 3), X)
     sheet.block(10, 2, "S", PETS, PETS)
     check(*filled(saved(made, path)), X, frames=1)
+    made, counted = openpyxl.Workbook(), (1, 2, 3, 4, 5)
+    sheet = AuthorSheet(made.active, borders=False)
+    sheet.block(2, 2, "X", PETS, DIMS, X)
+    for n, title in enumerate(("Scores", "Softmax")):
+        sheet.block(10 + 9 * n, 2, title, counted, counted)
+    check(*filled(saved(made, path)), X, frames=2)
 
 
 @pytest.mark.parametrize("across", [False, True])
