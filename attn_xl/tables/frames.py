@@ -807,7 +807,7 @@ def direction(
         return direct, "the other frames fit that best"
     if any(says_across(title.text) for title in titles):
         return "columns", "the titles multiply from the left"
-    over = table.column - 1, table.column
+    over = range(table.column - 1, place.last_column + 1)
     products = [t.row for t in titles if t.step in ("Q", "K", "V") and t.column in over]
     left = [one for one in weights.values() if one.column + one.shape[1] <= table.column]
     if any(table.row + table.shape[0] <= row <= one.row <= row + 3 for one in left for row in products):
@@ -1140,9 +1140,11 @@ def untitled_tables(
 
 
 def _over(cells: Page, title: Title, block: tuple[int, int, int, int]) -> bool:
-    """Whether a title stands just above a block, over its first columns, also with a blank row between
-    it and labels, or left of its labels."""
+    """Whether a title stands just above a block, over its first columns or alone over any, also with a
+    blank row between it and labels, or left of its labels."""
     row, column, _, columns = block
     parted = cells.labels(row - 1, column, 1, columns) and not cells.texts(row - 2, column - 1, 1, 2)
-    above = 0 < row - title.row <= 2 + bool(parted) and column - 1 <= title.column <= column
+    alone = cells.texts(title.row, column - 1, 1, columns + 1) == 1
+    over = range(column - 1, column + columns if alone else column + 1)
+    above = 0 < row - title.row <= 2 + bool(parted) and title.column in over
     return above or (0 <= row - title.row <= 1 and 1 <= column - title.last_column <= 2)

@@ -37,7 +37,7 @@ class AuthorSheet:
     Args:
         across: words stand in columns.
         labels, borders: what the frames have.
-        titles: the titles of the steps.
+        titles: the titles of the steps; centered: whether they stand over the middle of their frames.
     """
 
     def __init__(
@@ -49,9 +49,10 @@ class AuthorSheet:
         borders: bool = True,
         titles: dict[str, str] | None = None,
         merged: bool = False,
+        centered: bool = False,
     ) -> None:
         self.sheet, self.across, self.labels, self.borders = sheet, across, labels, borders
-        self.titles, self.merged = {**TITLES, **(titles or {})}, merged
+        self.titles, self.merged, self.centered = {**TITLES, **(titles or {})}, merged, centered
 
     def block(
         self,
@@ -66,7 +67,8 @@ class AuthorSheet:
         gives the number or formula of a cell by its row and column."""
         if self.across:
             rows, columns = columns, rows
-        cell = self.sheet.cell(row, column, title or None)
+        middle = self.centered * (1 + (len(columns) - 1) // 2)
+        cell = self.sheet.cell(row, column + middle, title or None)
         cell.font = Font(bold=True, color="7A1F1F")
         if self.merged:
             self.sheet.merge_cells(

@@ -938,13 +938,14 @@ def test_a_title_in_the_corner_does_not_say_where_the_words_are(tmp_path: Path) 
     assert book.filling.frames[0][0].words_in == "columns"
 
 
+@pytest.mark.parametrize("centered", [False, True])
 @pytest.mark.parametrize(("corner", "dims"), [("", "xyz"), ("word", ("d1", "d2", "d3"))])
 def test_blank_squares_and_labels_tell_where_the_words_are(
-    corner: str, dims: Sequence[str], tmp_path: Path
+    corner: str, dims: Sequence[str], centered: bool, tmp_path: Path
 ) -> None:
     """Where no title names a step; `word` in a corner may be said of the row beside it."""
     made = openpyxl.Workbook()
-    sheet = AuthorSheet(made.active, across=True)
+    sheet = AuthorSheet(made.active, across=True, centered=centered)
     sheet.block(2, 2, "Input", PETS, dims, X)
     made.active["B3"] = corner or None
     sheet.block(12, 2, "Compare every two words", PETS, PETS)
@@ -2918,9 +2919,10 @@ def test_tags_in_a_list_of_one_word(tmp_path: Path) -> None:
     np.testing.assert_allclose([values[row, 3] for row in (7, 8, 9)], weights[0], rtol=1e-12)
 
 
-def test_rows_of_one_word_below_titles_of_their_own(tmp_path: Path) -> None:
+@pytest.mark.parametrize("centered", [False, True])
+def test_rows_of_one_word_below_titles_of_their_own(centered: bool, tmp_path: Path) -> None:
     made, words = openpyxl.Workbook(), PETS[:3]
-    sheet = AuthorSheet(made.active)
+    sheet = AuthorSheet(made.active, centered=centered)
     sheet.block(2, 2, "Embeddings", words, [None] * 3, X[:3])
     for n, title in enumerate(("Scores", "Attention weights", "New vector")):
         sheet.block(10 + 5 * n, 2, f'{title} for "{words[1]}"', [None], DIMS if n == 2 else words)
@@ -3901,6 +3903,7 @@ def test_a_blank_frame_of_the_words_without_a_title_is_said(
     assert (len(book.filling.frames), book.attention) == (1, [said])
 
 
+@pytest.mark.parametrize("centered", [False, True])
 @pytest.mark.parametrize(
     ("titles", "told"),
     [
@@ -3911,9 +3914,11 @@ def test_a_blank_frame_of_the_words_without_a_title_is_said(
         (["Softmax at t = 3"], [1]),  # a time
     ],
 )
-def test_titles_tell_temperatures(titles: list[str], told: list[float], tmp_path: Path) -> None:
+def test_titles_tell_temperatures(
+    titles: list[str], told: list[float], centered: bool, tmp_path: Path
+) -> None:
     made = openpyxl.Workbook()
-    sheet = AuthorSheet(made.active)
+    sheet = AuthorSheet(made.active, centered=centered)
     sheet.block(2, 2, "Scores", PETS, PETS, X @ X.T)
     for n, title in enumerate(titles, 1):
         sheet.block(2 + 8 * n, 2, title, PETS, PETS)
@@ -4588,12 +4593,12 @@ def test_headings_tell_the_heads(steps: str, tmp_path: Path) -> None:
     np.testing.assert_allclose(again["Output"].values, np.hstack(z) @ w_o, rtol=1e-9)
 
 
-@pytest.mark.parametrize("labels", [True, False])
-def test_square_products_of_words_in_columns(labels: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("labels", "centered"), [(True, False), (True, True), (False, False)])
+def test_square_products_of_words_in_columns(labels: bool, centered: bool, tmp_path: Path) -> None:
     """Weights left of what they give, below the input: labels `q1`, `q2`, or none, count the words."""
     made, rng = openpyxl.Workbook(), np.random.default_rng(3)
     made.active.title = "Self-Attention"
-    sheet, x = AuthorSheet(made.active), rng.integers(0, 4, (3, 3))
+    sheet, x = AuthorSheet(made.active, centered=centered), rng.integers(0, 4, (3, 3))
     w = {kind: rng.integers(-2, 3, (3, 3)) for kind in "QKV"}
 
     def block(row: int, column: int, name: str, letter: str, content: Any = None) -> None:

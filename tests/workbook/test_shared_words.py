@@ -25,17 +25,17 @@ MOUSE = LEFT[0], RIGHT[0]
 MOVED = RIGHT[0] - LEFT[0]
 
 
-def sheet_with(path: Path, title: str, labels: list[str], across: bool = False) -> Path:
+def sheet_with(path: Path, title: str, labels: list[str], **looks: bool) -> Path:
     """Two sentences side by side, and a blank frame below them."""
     book = openpyxl.Workbook()
-    sheet = AuthorSheet(book.active, across=across)
+    sheet = AuthorSheet(book.active, **looks)
     sheet.sentence(2, 2, PETS, X)
     sheet.sentence(2, 10, DESK, Y)
     sheet.block(60, 2, title, labels, DIMS)
     return saved(book, path)
 
 
-@pytest.mark.parametrize("across", [False, True])
+@pytest.mark.parametrize("looks", [{}, {"across": True}, {"centered": True}])
 @pytest.mark.parametrize(
     ("title", "labels", "wanted"),
     [
@@ -50,9 +50,10 @@ def sheet_with(path: Path, title: str, labels: list[str], across: bool = False) 
     ],
 )
 def test_a_frame_compares_a_word_that_sentences_share(
-    title: str, labels: list[str], wanted: Any, across: bool, tmp_path: Path
+    title: str, labels: list[str], wanted: Any, looks: dict[str, bool], tmp_path: Path
 ) -> None:
-    book = fill_file(sheet_with(tmp_path / "own.xlsx", title, labels, across), {})
+    across = "across" in looks
+    book = fill_file(sheet_with(tmp_path / "own.xlsx", title, labels, **looks), {})
     (tmp_path / "out.xlsx").write_bytes(book.content)
     verify(tmp_path / "out.xlsx")
     assert not book.attention

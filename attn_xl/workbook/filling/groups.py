@@ -279,8 +279,10 @@ def _unnamed(
             if meets_one(place, taken):
                 continue
             first = 2 if page.labels(row - 1, column, 1, columns) else 1
-            away = [*every(range(first, 5), (0, 1)), *every((0, 1, -1), range(1, 4))]
-            near = [(row - n, column - m) for n, m in sorted(away, key=sum)]
+            away = [*every(range(first, 5), range(1 - columns, 2)), *every((0, 1, -1), range(1, 4))]
+            near = [
+                (row - n, column - m) for n, m in sorted(away, key=lambda one: one[0] + abs(one[1]))
+            ]
             several = min(rows, columns) > 1  # a title may stand right beside a single row
             if several:
                 near += [*every((row, row + 1), range(column + columns, column + columns + 3))]
@@ -1055,7 +1057,8 @@ def _is_beside(one: Candidate, title: Title) -> bool:
 
 def _is_natural(one: Candidate, title: Title, group: Group) -> bool:
     """Whether a place needs no evidence: just below its title or, for a row, beside it or below
-    its labels; on the sheet of its input, and blank, if it is a row or a column."""
+    its labels, which the title is above; on the sheet of its input, and blank, if it is a row or a
+    column."""
     rows, columns = one.place.rows, one.place.columns
     away = one.place.row - title.row, one.place.column - title.column
     if 1 not in (rows, columns):
@@ -1063,7 +1066,7 @@ def _is_natural(one: Candidate, title: Title, group: Group) -> bool:
     blank = "numbers" not in one.signs and title.sheet == group.input.place.sheet
     if rows > 1:
         return blank and away == (1, 0)
-    labelled = bool(one.signs) and away in every((1, 2), (0, 1))
+    labelled = bool(one.signs) and away in every((1, 2), range(1 - columns, 2))
     return blank and columns > 1 and (_is_beside(one, title) or labelled)
 
 

@@ -121,9 +121,13 @@ def _told(
     if size != len(ends[1]) or (names and names not in ends):
         return
     labels = sides[in_columns] or ("",) * (place.rows, place.columns)[in_columns]
-    above = 1 + bool(sides[1])
+    above, width = 1 + bool(sides[1]), place.columns
     cells = [
-        *((place.row - away, place.column - aside) for away in (above, 1, 3) for aside in (1, 0)),
+        *(
+            (place.row - away, place.column + aside)
+            for away in (above, 1, 3)
+            for aside in range(-1, width)
+        ),
         (place.row, place.column - 2),
     ]
     values = (page.sheet.values.get(cell) for cell in cells)
