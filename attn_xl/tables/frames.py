@@ -777,6 +777,15 @@ def _in_corner(cells: Page, row: int, column: int) -> bool:
     return str(cells.sheet.values.get((row - 1, column - 1), "")).strip().casefold() in CORNERS
 
 
+def _labels_square(cells: Page, words: tuple[str, ...]) -> bool:
+    """Whether words stand both left of a square and above it."""
+    n, starts = len(words), cells.where.get(spaced(words[0]).casefold(), ())
+    return any(
+        cells.labels(row, column, n, 1) == words == cells.labels(row - 1, column + 1, 1, n)
+        for row, column in starts
+    )
+
+
 def direction(
     cells: Page,
     table: Table,
@@ -788,6 +797,8 @@ def direction(
     corner = "".join(cells.labels(table.row - 1, table.column - 1, 1, 1))
     if corner.casefold() not in CORNERS and step_named(corner):
         corner = ""  # the title
+    if _labels_square(cells, table.columns) and not _labels_square(cells, table.rows):
+        corner = ""  # said of the row beside it
     found, why = words_of(table, corner, weights.items(), asked)
     if why != BY_DEFAULT:
         return found, why

@@ -954,6 +954,17 @@ def test_blank_squares_and_labels_tell_where_the_words_are(
     check(*filled(saved(made, tmp_path / "own.xlsx")), X, frames=3)
 
 
+def test_words_on_both_sides_of_a_square_are_those_of_the_input(tmp_path: Path) -> None:
+    """In its columns, though `word` stands in each corner."""
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active, across=True)
+    sheet.sentence(2, 2, PETS, X)
+    for row in (3, 10, 19, 28, 37):
+        assert made.active.cell(row, 3).value == PETS[0]
+        made.active.cell(row, 2, "word")
+    check(*filled(saved(made, tmp_path / "own.xlsx")), X)
+
+
 def test_a_sum_of_exponentials_is_the_step(tmp_path: Path) -> None:
     made, words = openpyxl.Workbook(), PETS[:3]
     sheet = AuthorSheet(made.active)
@@ -2122,6 +2133,17 @@ def test_scores_may_be_given(
     for frame in frames:
         _, found = values_in(read_drawn(out).sheets[0], frame.place, frame.turned)
         np.testing.assert_allclose(found, wanted[frame.step], rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [2, 4])
+def test_given_scores_and_values_are_for_as_many_words(n: int, tmp_path: Path) -> None:
+    made, words = openpyxl.Workbook(), PETS[:3]
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Scores", words, words, X[:3])
+    sheet.block(11, 2, "V", PETS[:n], ("v1", "v2"), X[:n, :2])
+    sheet.block(20, 2, "Softmax", words, words)
+    with pytest.raises(InputError, match=rf"sheet 'Sheet': C4:E6 has scores for 3 .* values for {n}\."):
+        fill_file(saved(made, tmp_path / "own.xlsx"), {})
 
 
 def test_queries_keys_and_values_may_be_given_for_each_sentence(tmp_path: Path) -> None:

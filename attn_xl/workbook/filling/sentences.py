@@ -327,7 +327,14 @@ def _with_given(
             group.input, group.table = replace(scores, step=steps.INPUT.symbol), one_hot(q, group.name)
         return group
     if len(found) == 2:
-        keys = replace(one_hot(group.weights["W_V"][1], "W_K"), columns=q.columns)
+        v = group.weights["W_V"][1]
+        if len(v.rows) != len(q.columns):
+            raise InputError(
+                f"{q.file}, sheet {q.sheet!r}: {scores.place.range} has scores for {len(q.columns)} "
+                f"words that are looked at, but {frame.place.range} has values for {len(v.rows)}. Give "
+                "each of these words its values."
+            )
+        keys = replace(one_hot(v, "W_K"), columns=q.columns)
         group.weights["W_K"], group.settings = (scores, keys), {"scale": False}
     other, k = group.weights["W_K"]
     group.table, group.known = one_hot(q, group.name), (*group.frames,)
