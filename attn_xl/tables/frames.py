@@ -594,7 +594,7 @@ def tables_given(
     pairs = []
     titles = [t for t in titles if t.place is not None or not cells.heads_sum(t.row, t.column)]
     titles = [t for t in titles if not re.fullmatch(r"Head_\d+", t.step)]  # which head what is below
-    blocks = [part for block in cells.blocks for part in _by_titles(block, titles)]
+    blocks = [part for block in cells.blocks for part in _by_titles(cells, block, titles)]
     for title in titles:
         if title.place is None and any(is_label(cells, title, *block) for block in blocks):
             continue
@@ -643,11 +643,12 @@ def tables_given(
     return found
 
 
-def _by_titles(block: Box, titles: Sequence[Title]) -> list[Box]:
+def _by_titles(cells: Page, block: Box, titles: Sequence[Title]) -> list[Box]:
     """A block of numbers, or its parts that touch: weights, each below its title, a bias behind, or
     steps, each below its title and a row of headings."""
     row, column, rows, columns = block
     above = [title for title in titles if title.place is None and 0 < row - title.row <= 2]
+    above = [title for title in above if not is_label(cells, title, *block)]
     named = {title.column: title.step for title in above
              if title.row < row - 1 or title.step.startswith(("W_", "b_"))}  # fmt: skip
     starts = [n for n in range(column, column + columns) if n in named]

@@ -1788,9 +1788,13 @@ def test_frames_of_models_without_attention(
         np.testing.assert_allclose(values, graph[frame.step].values, rtol=1e-12)
 
 
-def test_the_sheet_of_steps_has_words_in_rows_beside_words_in_columns(tmp_path: Path) -> None:
+@pytest.mark.parametrize("centered", [False, True])
+def test_the_sheet_of_steps_has_words_in_rows_beside_words_in_columns(
+    centered: bool, tmp_path: Path
+) -> None:
+    """Labels such as `b` part no block whose title stands over it."""
     made = openpyxl.Workbook()
-    sheet = AuthorSheet(made.active, across=True)
+    sheet = AuthorSheet(made.active, across=True, centered=centered)
     for n, (title, table) in enumerate({"Input": X, "W_x": X[:3, :2], "W_h": X[:2, :2]}.items()):
         labels = (PETS, ("d1", "d2", "d3")) if title == "Input" else ("abc"[: len(table)], "hi")
         sheet.block(2, 2 + 9 * n, title, *labels, table)
@@ -3874,22 +3878,26 @@ def test_next_words_after_attention_without_weights(title: str, tmp_path: Path) 
     assert says == ("Masked" not in title)
 
 
+@pytest.mark.parametrize("above", [False, True])
 @pytest.mark.parametrize("across", [False, True])
-def test_two_words_are_compared_in_single_cells(across: bool, tmp_path: Path) -> None:
-    """Beside their titles; a word that is all zeros has no direction."""
+def test_two_words_are_compared_in_single_cells(across: bool, above: bool, tmp_path: Path) -> None:
+    """Beside their titles, or below these in a row; a word that is all zeros has no direction."""
     made, vectors = openpyxl.Workbook(), X[:2]
     AuthorSheet(made.active, across=across).block(2, 2, "Vectors", ("king", "queen"), DIMS, vectors)
     (dot,), lengths = vectors[:1] @ vectors[1], np.sqrt((vectors**2).sum(1))
     cosine = dot / lengths.prod()
     titles = {"king · queen": dot, "|king|": lengths[0], "Length of queen:": lengths[1],
               "cos θ": cosine, "Angle": np.degrees(np.arccos(cosine))}  # fmt: skip
-    for row, title in enumerate(titles, 12):
-        made.active.cell(row, 2, title)
-        made.active.cell(row, 3).border = EDGE
+    for n, title in enumerate(titles):
+        row, column = (11, 3 + n) if above else (12 + n, 2)
+        made.active.cell(row, column, title)
+        made.active.cell(row + above, column + (not above)).border = EDGE
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
     assert book.attention == []
-    shown = [cell.value for (cell,) in openpyxl.load_workbook(out, data_only=True).active["C12:C16"]]
-    np.testing.assert_allclose(shown, [*titles.values()], rtol=1e-12)
+    cells = openpyxl.load_workbook(out, data_only=True).active["C12:G12" if above else "C12:C16"]
+    np.testing.assert_allclose(
+        [one.value for row in cells for one in row], [*titles.values()], rtol=1e-12
+    )
     with pytest.raises(InputError, match=r"C12 compares the words of Sheet!C4:.* cannot replace"):
         fill_file(out, {}, tables=attn_xl.read_tables({"few": X[:2]}))
     for cell in ("C4", "C5", "C6") if across else ("C4", "D4", "E4"):
@@ -3990,6 +3998,14 @@ def test_a_norm_step_by_step(tmp_path: Path) -> None:
     np.testing.assert_allclose(spread[:, 0], X.std(1), rtol=1e-12)
     np.testing.assert_allclose(centred, X - X.mean(1, keepdims=True), atol=1e-15)
     np.testing.assert_allclose(normed, centred / np.sqrt(variance + 1e-5), rtol=1e-12)
+
+
+def test_the_softmax_of_a_column_alone_runs_down_it(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    for row in (["Logits", "exp", "Softmax"], [0], [np.log(2)], [np.log(5)]):
+        made.active.append(row)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    np.testing.assert_allclose(shown_in(book, out)["Softmax"], [[0.125, 0.25, 0.625]], rtol=1e-12)
 
 
 @pytest.mark.parametrize("left", [False, True])

@@ -307,6 +307,8 @@ def _with_given(
     title, frame, table = found["W_Q" if "W_K" in found else [*found][-1]]
     weights = {A: found["W_Q"][2]} if len(found) == 2 else {}
     words, why = direction(pages[title.sheet], table, weights, titles, asked)
+    if len(found) == 1 and table.shape[1] == 1 and not asked:
+        words, why = "columns", "the softmax of a column runs down it"
     group = Group(title.sheet, replace(frame, step=steps.INPUT.symbol), table, words, why)
     for step, (title, frame, table) in found.items():
         turned = (words == "columns") != title.turned

@@ -128,7 +128,7 @@ def _told(
             for away in (above, 1, 3)
             for aside in range(-1, width)
         ),
-        (place.row, place.column - 2),
+        *((place.row - up, place.column - 2) for up in (0, 1)),
     ]
     values = (page.sheet.values.get(cell) for cell in cells)
     for text in (one for one in values if isinstance(one, str) and one not in (*sides[0], *sides[1])):

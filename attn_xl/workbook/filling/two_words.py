@@ -61,13 +61,15 @@ def _patterns(words: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 def _is_single(page: Page, title: tuple[int, int], cell: tuple[int, int]) -> bool:
     """Whether a cell has a border or a number, and neither the one right of it has, nor, if it is not
-    beside its title, the one below it."""
+    beside its title, the one below it; the one right of it may have, below another title."""
 
     def stands(row: int, column: int) -> bool:
         return bool(page.framed(row, column, 1, 1) or page.filled(row, column, 1, 1))
 
     row, column = cell
-    more = [(row, column + 1), *[(row + 1, column)] * (row > title[0])]
+    below = row > title[0]
+    other = below and page.texts(title[0], column + 1, 1, 1)
+    more = [*[(row, column + 1)] * (not other), *[(row + 1, column)] * below]
     return stands(*cell) and not (page.texts(*cell, 1, 1) or any(stands(*one) for one in more))
 
 
