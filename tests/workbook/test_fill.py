@@ -2146,7 +2146,7 @@ def test_given_scores_and_values_are_for_as_many_words(n: int, tmp_path: Path) -
     sheet.block(2, 2, "Scores", words, words, X[:3])
     sheet.block(11, 2, "V", PETS[:n], ("v1", "v2"), X[:n, :2])
     sheet.block(20, 2, "Softmax", words, words)
-    with pytest.raises(InputError, match=rf"sheet 'Sheet': C4:E6 has scores for 3 .* values for {n}\."):
+    with pytest.raises(InputError, match=rf"the scores in C4:E6 are 3 x 3, .* are {n} x 2\. Give"):
         fill_file(saved(made, tmp_path / "own.xlsx"), {})
 
 

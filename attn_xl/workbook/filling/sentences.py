@@ -332,9 +332,9 @@ def _with_given(
         v = group.weights["W_V"][1]
         if len(v.rows) != len(q.columns):
             raise InputError(
-                f"{q.file}, sheet {q.sheet!r}: {scores.place.range} has scores for {len(q.columns)} "
-                f"words that are looked at, but {frame.place.range} has values for {len(v.rows)}. Give "
-                "each of these words its values."
+                f"{q.file}, sheet {q.sheet!r}: the scores in {scores.place.range} are {q.shape[0]} x "
+                f"{q.shape[1]}, but the values in {frame.place.range} are {v.shape[0]} x {v.shape[1]}. "
+                "Give scores a column, and values a row, for each word that is looked at."
             )
         keys = replace(one_hot(v, "W_K"), columns=q.columns)
         group.weights["W_K"], group.settings = (scores, keys), {"scale": False}
