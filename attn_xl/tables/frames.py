@@ -244,11 +244,17 @@ class Page:
     def framed(self, *box: int) -> int:
         return self._count(self._framed, *box)
 
-    def parts(self, row: int, column: int, rows: int, columns: int) -> bool:
-        """Whether a column is empty, and has a frame or numbers right of it."""
-        own, right = (row, column, rows, columns), (row, column + columns, rows, columns)
-        empty = not (self.framed(*own) or self.filled(*own) or self.texts(*own) or self.summed(*own))
-        return empty and rows > 1 and rows in (self.framed(*right), self.filled(*right))
+    def parts(self, line: Box, block: Box) -> bool:
+        """Whether a row or column before a block has arrows, or is empty and no part of it: of a frame,
+        of numbers, or of blank cells without borders in several rows and columns."""
+        if line[2] * line[3] == self.arrows(*line):
+            return True
+        framed, size = self.framed(*block), block[2] * block[3]
+        if self.framed(*line) or self.filled(*line) or self.texts(*line) or self.summed(*line):
+            return False
+        named = self.texts(block[0] - 1, block[1] - 1, 1, 1)
+        is_open = not (framed or named) and min(block[2:]) > 1
+        return is_open or size in (framed, self.filled(*block))
 
     def heads_sum(self, row: int, column: int) -> bool:
         """Whether sums stand below or right of a cell."""
@@ -737,11 +743,11 @@ def _labels_of(cells: Page, row: int, column: int, rows: int, columns: int) -> t
     left = above = ((), 0)  # type: Beside
     if _in_corner(cells, row, column - 1):
         left = cells.labels(row, column - 2, rows, 1), 2
-    beside = row, column - 1, rows, 1
+    block = row, column, rows, columns
     for away in (1, 2):
-        if not left[0] and (away == 1 or cells.arrows(*beside) == rows or cells.parts(*beside)):
+        if not left[0] and (away == 1 or cells.parts((row, column - 1, rows, 1), block)):
             left = cells.labels(row, column - away, rows, 1), away
-        if not above[0] and (away == 1 or cells.arrows(row - 1, column, 1, columns) == columns):
+        if not above[0] and (away == 1 or cells.parts((row - 1, column, 1, columns), block)):
             above = cells.labels(row - away, column, 1, columns), away
     return left, above
 

@@ -152,6 +152,20 @@ def test_sentences_of_different_lengths_share_the_rows_of_the_longer(tmp_path: P
     put(template, sentence(WORDS, 3), sentence(WORDS[:2], 3))
 
 
+@pytest.mark.parametrize("more", range(1, 4))
+def test_new_rows_part_no_frame_beside_them_from_its_labels(more: int, tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    for column, count in ((2, 5), (12, 3)):
+        sheet = AuthorSheet(made.active, borders=False)
+        sheet.sentence(2, column, WORDS[:count], numbers(WORDS[:count]))
+    new = sentence(WORDS[: 5 + more], 3), sentence(WORDS[4 : 7 + more], 3, 5)
+    put(saved(made, tmp_path / "own.xlsx"), *new)
+    book = fill_file(tmp_path / "own-new.xlsx", {})
+    rows = openpyxl.load_workbook(tmp_path / "own-new.xlsx").active
+    for _, frame, _ in book.filling.frames:
+        assert rows.cell(frame.place.row - 1, frame.place.column).value in (*WORDS, "d0")
+
+
 def test_a_template_with_formulas_and_numbers_is_written_anew(tmp_path: Path) -> None:
     template = two_contexts(tmp_path / "own.xlsx", STEPS, STEPS)
     put(template, sentence(WORDS[:7], 4), sentence(WORDS[:6], 4))

@@ -168,8 +168,7 @@ def _note_changed(drawn: DrawnBook, filling: Filling) -> None:
     if drawn.references is None:
         return
     masks = [(frame.place, blank.T if frame.turned else blank)
-             for sentence in filling.sentences for frame, blank in sentence.blanks.items()
-             if not why_closed(sentence.sheets[frame.place.sheet], frame.place)]  # fmt: skip
+             for sentence in filling.sentences for frame, blank in sentence.blanks.items()]  # fmt: skip
     labels = [
         (name, row, [*line]) for name, rows in filling.cells.items() for row, line in rows.items()
     ]
@@ -261,6 +260,7 @@ class Sentence:
         frames: for each matrix its frames, that of the calculation first.
         entries: for each frame which cells are filled, and their numbers, with words in rows.
         blanks: for each frame which cells get a formula, with words in rows.
+        closed: the frames that cannot be written to, and why; no formula refers to them.
         waits: how many of the author's formulas in them have no value yet.
     """
 
@@ -306,6 +306,18 @@ class Sentence:
             own = frame in group.frames
             if frame.place.sheet and (own or (node.operation is not None and not node.scalar)):
                 self._look(node, frame)
+        self.closed = {
+            frame: why
+            for frame, blank in self.blanks.items()
+            if blank.any() and (why := why_closed(self.sheets[frame.place.sheet], frame.place))
+        }
+        for frame in self.closed:
+            self.blanks.pop(frame)
+            self.entries.pop(frame, None)
+            node = self._of[frame]
+            self.frames[node].remove(frame)
+            if not self.frames[node]:
+                del self.frames[node]
         self.shown = Recomputed({}, {})
         self._joined: list[Sentence] = []
 
@@ -694,18 +706,17 @@ def _write(cells: FilledCells, rows: Iterable[tuple[int, Mapping[int, Filled]]])
 
 def _fill_group(sentence: Sentence, filling: Filling) -> None:
     sentence.read(filling.values)
+    for frame, why in sentence.closed.items():
+        filling.closed.append(f"{frame.where}: {frame.step} is not filled in: {why}.")
+        filling.frames.append((sentence.group, frame, 0))
     for _, frame in sentence.own_frames():
-        blank, closed = sentence.blanks[frame], ""
-        if blank.any() and (closed := why_closed(sentence.sheets[frame.place.sheet], frame.place)):
-            filling.closed.append(f"{frame.where}: {frame.step} is not filled in: {closed}.")
-            sentence.blanks[frame] = np.zeros_like(blank)
         if frame in sentence.group.known and any(
             one.step == frame.step
             and set(frame.place.cells()) <= {*one.place.cells()}
             and one.place.sheet == frame.place.sheet
             for _, one, _ in filling.frames
         ):  # keys may be those of two sentences, a query that of one of their words
-            sentence.blanks[frame] = np.zeros_like(blank)
+            sentence.blanks[frame] = np.zeros_like(sentence.blanks[frame])
         else:
             filling.frames.append((sentence.group, frame, int(sentence.blanks[frame].sum())))
     _write_group(sentence, filling)

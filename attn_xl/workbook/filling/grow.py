@@ -573,8 +573,8 @@ def _kept(page: Page, frames: Mapping[Place, Lines], axis: int) -> set[int]:
 
 def _axis(bands: Sequence[Band], kept: set[int]) -> Moves:
     """The moves with which each band has the rows that it needs: bands that overlap share new rows,
-    which part no texts beside them if possible, and rows that no band needs any more are removed if
-    nothing else stands in them."""
+    which part no frame from its labels and no texts beside them if possible, and rows that no band
+    needs any more are removed if nothing else stands in them."""
     moves = Moves()
     for start, size, needs in sorted(set(bands), key=lambda band: (-(band[2] - band[1]), band)):
         inside = range(start, start + size - 1) if size > 1 else range(start, start + 1)
@@ -586,7 +586,8 @@ def _axis(bands: Sequence[Band], kept: set[int]) -> Moves:
         def cost(row: int, others: list[Band] = others, start: int = start) -> tuple[int, ...]:
             spoiled = sum(first <= row < first + wide for first, wide, _ in others)
             shared = -sum(first <= row < first + wide - 1 for first, wide, need in bands if need > wide)
-            return spoiled, shared, row + 1 in kept, abs(row - start - 1)
+            headed = sum(first == row + 1 for first, _, _ in bands)
+            return spoiled, shared, headed, row + 1 in kept, abs(row - start - 1)
 
         at = min(inside, key=cost)
         moves.inserted[at] = moves.inserted.get(at, 0) + needs - have
