@@ -27,6 +27,7 @@ from .names import (
     of_head,
     of_recurrence,
     step_named,
+    undecorated,
     weight_label,
     weight_name,
 )
@@ -548,7 +549,8 @@ def _named(f: Found, book: Book, original: str, plain: str) -> Found:
         own = of_compared(book.texts) or of_recurrence(book.texts)
         book.kept["called"] = {name: step for name, step in own.items() if weight_name(step)}
     for text, at in f.names:
-        name = of_head(book.kept["called"].get(text.casefold()) or weight_label(text) or "", plain)
+        own = book.kept["called"].get(undecorated(text).casefold())
+        name = of_head(own or weight_label(text) or "", plain)
         if name:
             return replace(f, use="weights", name=_in_full(name, f), why=f"{text!r} is {at}")
         name = parameter_of(text, "" if weight_label(plain) else plain) or ""

@@ -557,7 +557,7 @@ def is_label(cells: Page, title: Title, row: int, column: int, rows: int, column
         aside = -1 if beside else -aside - 1
         if sentence and _below_title(cells, title, (0, -1) if over else (0,), (aside,)):
             return True
-        return over and _below_title(cells, title, (1,), (-1, 0))
+        return over and _below_title(cells, title, (1, 2), (-1, 0))
     corner = left and above and (title.row, title.column) == (row - up, column - aside)
     return bool(corner) and _below_title(cells, title, (1, 2), (0, 1))
 
@@ -1159,9 +1159,10 @@ def untitled_tables(
 
 def _over(cells: Page, title: Title, block: tuple[int, int, int, int]) -> bool:
     """Whether a title stands just above a block, over its first columns or alone over any, also with a
-    blank row between it and labels, or left of its labels."""
+    blank row or a line of text between it and labels, or left of its labels."""
     row, column, _, columns = block
-    parted = cells.labels(row - 1, column, 1, columns) and not cells.texts(row - 2, column - 1, 1, 2)
+    between = any(_step_at(cells.sheet, (row - 2, at)) for at in (column - 1, column))
+    parted = cells.labels(row - 1, column, 1, columns) and not between
     alone = cells.texts(title.row, column - 1, 1, columns + 1) == 1
     over = range(column - 1, column + columns if alone else column + 1)
     above = 0 < row - title.row <= 2 + bool(parted) and title.column in over

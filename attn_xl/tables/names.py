@@ -469,6 +469,13 @@ _SIZE = re.compile(
     r"[\s,|]*[\[(]?(?<!\w)\d+\s*[x×]\s*\d+[\])]?$|\s*∈.*$|^\d+\s*[x×]\s*\d+\s+",
     re.IGNORECASE,
 )
+_REMARK = re.compile(
+    r"\s*[\[(](?:(?:rounded|(?:to )?\d+ (?:decimal|digit)|fill|to (?:be )?(?:fill|complet|comput)"
+    r"|exercise|your turn|random|try|change|see\b)[^()]*|given|typed|learn(?:ed|able)|trained"
+    r"|fixed|example|optional|solution)[\])]$",
+    re.IGNORECASE,
+)
+"""What a title says of its numbers: `W_h (random)`, `Scores (to fill in)`."""
 _PART = (
     r"(?:step|part|task|stage|phase|exercise|section|block|table|figure|fig\.?|sheet"
     r"|schritt|étape|paso|passo|шаг)"
@@ -534,7 +541,8 @@ _SCALED = re.compile(
 
 
 _TEMPERED = re.compile(
-    r"(?<=\w)[\s,;(]+(?:with\s+|at\s+)?(?:(?i:temp(?:erature)?)\s*[=:]?|[Tτ]\s*[=:])\s*\d+(?:\.\d+)?\)?$"
+    r"(?<=\w)[\s,;(]+(?:with\s+|at\s+)?(?:(?i:temp(?:erature|\.)?)\s*[=:]?|[Tτ]\s*[=:])\s*\d+(?:\.\d+)?\)?"
+    r"(?=(?:\s*\([^()]*\))?$)"
 )
 """What tells the temperature of a softmax: `Softmax (T = 2)`."""
 
@@ -556,13 +564,13 @@ def spaced(text: str) -> str:
 
 @lru_cache(maxsize=20_000)
 def undecorated(text: str) -> str:
-    """A title without bullets, arrows, quotation marks, the number of its step, an article, its size,
-    its temperature and a colon behind it."""
+    """A title without bullets, arrows, quotation marks, the number of its step, an article, a remark on
+    its numbers, its size, its temperature and a colon behind it."""
     text = _DECORATED.sub("", text.strip())
     if quoted := _QUOTED.fullmatch(text):
         text = quoted[1]
     text = "\n".join(map(spaced, text.strip().split("\n")))
-    text = _SIZE.sub("", text.rstrip(":：= ")).rstrip(": ")
+    text = _SIZE.sub("", _REMARK.sub("", text.rstrip(":：= "))).rstrip(": ")
     text = _ARTICLE.sub("", _COUNT.sub("", _TEMPERED.sub("", text)).strip())
     return _DECORATED.sub("", text)
 
@@ -576,13 +584,16 @@ def _marked(text: str) -> str:
 
 def sentence_of(text: str) -> str:
     """The number or the letter of the sentence whose step a title names, or ""."""
-    found = _OF_SENTENCE.search(text)
+    found = _OF_SENTENCE.search(_REMARK.sub("", text))
     return (found[1] or found[2]).upper() if found else ""
 
 
 def unnumbered(text: str) -> str:
     """A title without what tells its sentence: `Embeddings` for `Embeddings 2`."""
-    return re.sub(r"(?<=\w\w)\s+#?\d{1,2}$", "", _OF_SENTENCE.sub("", text.strip())) or text
+    return (
+        re.sub(r"(?<=\w\w)\s+#?\d{1,2}$", "", _OF_SENTENCE.sub("", _REMARK.sub("", text.strip())))
+        or text
+    )
 
 
 @lru_cache(maxsize=20_000)
@@ -595,7 +606,7 @@ def step_named(text: str) -> tuple[str, bool] | None:
     """
     if len(text) > 200:
         return None
-    text = _OF_SENTENCE.sub("", text.strip()) or text
+    text = _OF_SENTENCE.sub("", _REMARK.sub("", text.strip())) or text
     numbers = [] if "=" in text else [number for _, number in _FACTOR.findall(text)]
     if len(numbers) > 1 == len({*numbers}):
         found = step_named(_FACTOR.sub(r"\1", text))
@@ -615,7 +626,7 @@ def step_named(text: str) -> tuple[str, bool] | None:
     before, equals, after = plain.partition("=")
     if re.search(r":\s*[\d_][\d_\s./]*(?:points?|pts|marks?)?$", plain):  # `Score: 10/10`
         return None
-    if re.fullmatch(r"V\s*['′’`]", before.strip()):  # the values, mixed
+    if re.fullmatch(r"V\s*['′’`](?:\s*\([^()]*\))?", before.strip()):  # the values, mixed
         return "Output", False
     first = _EXPLAINED.split(before, maxsplit=1)[0]
     for part in dict.fromkeys((before, after, first) if equals else (plain, first)):
@@ -770,6 +781,7 @@ _GRADIENT = re.compile(
     r"|(?:the )?(?i:grad(?:ient)?s?)\b\s?(?:of|for|by|wrt|w\.r\.t\.|with respect to)?\s?(?:the )?)"
     r"[{(]?(?P<of>[^\s=(){}](?:[^=]*[^=\s(){}])?)[)}]?(?:\s+L)?|(?P<before>[^=]+?)\s(?i:grad(?:ient)?s?)"
 )
+_NOTE = re.compile(r"\s*\([^()]*\)$")
 _RENEWED = re.compile(
     r"(?i:(?:new|updated)\s+(?P<of>.+)|(?P<before>.+?)(?:\s*[_^({]\s*|\s+)"
     r"(?:new|updated|after (?:(?:one|1|a|the) )?(?:step|update)(?: of learning)?)[)}]?"
@@ -781,12 +793,15 @@ def of_learning(text: str, called: Callable[[str], tuple[str, bool] | None]) -> 
     """The matrix of a step of learning that a title names, or "": dW_Q for `∂L/∂W_Q` and `Gradient of
     W_Q`, Learned.W_Q for `New W_Q`; `called` names a step."""
     plain = undecorated(text).partition("=")[0].strip(": ")[:60]
-    if found := _RENEWED.fullmatch(plain):
-        weights = weight_label(found["of"] or found["before"] or found["less"])
-        return f"{LEARNED}{weights}" if weights else ""
-    found = _GRADIENT.fullmatch(plain)
-    of = called(found["of"] or found["before"]) if found else None
-    return re.sub(r"([^.]+)$", r"d\1", of[0]) if of and "Input" not in of[0] else ""
+    for form in dict.fromkeys((plain, _NOTE.sub("", plain))):
+        if found := _RENEWED.fullmatch(form):
+            weights = weight_label(found["of"] or found["before"] or found["less"])
+            return f"{LEARNED}{weights}" if weights else ""
+        found = _GRADIENT.fullmatch(form)
+        of = called(found["of"] or found["before"]) if found else None
+        if of:
+            return re.sub(r"([^.]+)$", r"d\1", of[0]) if "Input" not in of[0] else ""
+    return ""
 
 
 _SPOKEN_OF = re.compile(

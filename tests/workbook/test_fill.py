@@ -435,8 +435,9 @@ def test_a_target_and_its_source_have_the_same_dimensions(tmp_path: Path) -> Non
     ],
 )
 @pytest.mark.parametrize("across", [False, True])
+@pytest.mark.parametrize("blank", [False, True])
 def test_scores_of_encoder_and_decoder_states(
-    scores: str, names: Sequence[str], across: bool, tmp_path: Path
+    scores: str, names: Sequence[str], across: bool, blank: bool, tmp_path: Path
 ) -> None:
     """Additive ones, and those with weights between, as in Bahdanau et al. and in Luong et al., are not
     divided by a root."""
@@ -451,6 +452,8 @@ def test_scores_of_encoder_and_decoder_states(
     for n, title in enumerate((scores, "Attention weights α", "Context c = Σ α h")):
         sheet.block(14, 2 + 10 * n, title, DESK[:2], DIMS if n == 2 else PETS)
     wanted = np.array([[np.tanh(a @ w + b @ u) @ v[:, 0] for b in h] for a in s])
+    for row in (15, 3) if blank else ():  # below the titles
+        made.active.insert_rows(row)
     if len(names) == 1:
         wanted = s @ w @ h.T if "s^T" in scores else (h @ w @ s.T).T
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
@@ -1862,8 +1865,9 @@ def test_the_sheet_of_steps_has_words_in_rows_beside_words_in_columns(
         ),
     ],
 )  # fmt: skip
+@pytest.mark.parametrize("remark", ["", " (random)", " [learned]"])
 def test_weights_tell_the_model_and_titles_need_no_layer(
-    model: str, shapes: dict[str, tuple[int, int]], frames: dict[str, str], tmp_path: Path
+    remark: str, model: str, shapes: dict[str, tuple[int, int]], frames: dict[str, str], tmp_path: Path
 ) -> None:
     made, rng = openpyxl.Workbook(), np.random.default_rng(3)
     sheet, given = AuthorSheet(made.active), dict[str, Any]()
@@ -1872,7 +1876,7 @@ def test_weights_tell_the_model_and_titles_need_no_layer(
         given[name] = rng.integers(-9, 10, (rows, columns)) / 10
         title = re.sub("U_(?=.$)", "W_h", re.sub("W_(?=[ifoc]$)", "W_x", name))  # as in textbooks
         title = {"W_h": "W_x", "U_h": "W_h", "b_h": "b"}.get(name, title) if "b_h" in shapes else title
-        sheet.block(2, 12 + 8 * n, title, "rstu"[:rows], "sabc"[:columns], given[name])
+        sheet.block(2, 12 + 8 * n, title + remark, "rstu"[:rows], "sabc"[:columns], given[name])
     waves = {"positions": "sinusoidal"} if "X + PE" in frames else {}
     graph = attn_xl.attend(X, words=PETS, dims="a b c", weights=given, model=model, **waves)["Sentence"]
     frames = {t: step if step in graph else f"Enc1.{step}" for t, step in frames.items()}
@@ -2790,7 +2794,7 @@ TITLES = {
     "Errors": "Output - target | Probabilities − one-hot",
     "Loss": "Average loss | MSE | NLL | Mean cross-entropy",
     "dW_Q": "∂L/∂W_Q | Gradient of W_Q | grad W_Q | dL/dWq | ∇W_Q | W_Q gradient",
-    "dSoftmax": "dA | ∂L/∂A | Gradient of the attention weights",
+    "dSoftmax": "dA | dA (gradient of the weights) | ∂L/∂A | Gradient of the attention weights",
     "Learned.W_Q": "New W_Q | W_Q (updated) | W_Q_new | W_Q - η · dW_Q | W_Q after one step",
     "Losses": "Loss per token | -log(p)",
     "Losses.Right": "P(target) | Probability of the right word",
@@ -2855,7 +2859,7 @@ TITLES = {
     "| exp of scaled scores",
     "Softmax.Sum": "∑ | ∑ e^x | Denominator | Row totals | Sum of the exponentials "
     "| Normalizing factor",
-    "Output": "Output: the new vectors | MultiHead = Concat · Wo | O = PV | Attn out "
+    "Output": "Output: the new vectors | V' (mixed) | MultiHead = Concat · Wo | O = PV | Attn out "
     "| Sum = new vector for 'cat' | Task 3 - Contextualized embeddings | softmax(QK^T/√dk)V | AV "
     "| Output V A | Output A × V "
     "| New X | Attention(Q, K, V) | Softmax V | Weighted average | Updated word vectors "
@@ -3960,6 +3964,7 @@ def test_a_blank_frame_of_the_words_without_a_title_is_said(
     ("titles", "told"),
     [
         (["Softmax, temperature 2"], [2]),
+        (["Softmax, temperature 2 (3 decimals)", "Softmax (temp. 3)"], [2, 3]),
         (["Softmax (T=2)", "Softmax (T=0.5)"], [2, 0.5]),
         (["Softmax", "Softmax (T=0.5)", "Softmax (T=2)"], [1, 0.5, 2]),
         (["Softmax", "Softmax (T=2)"], [1, 2]),
@@ -5127,12 +5132,13 @@ def test_titles_parted_otherwise_are_read_as_words(
     assert repr(causal) in report[0]
 
 
-def test_a_blank_row_may_stand_between_a_title_and_its_labels(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ["", "how similar are the words?"])
+def test_a_line_may_stand_between_a_title_and_its_labels(text: str, tmp_path: Path) -> None:
     """Given scores with one are no untitled input beside another."""
     made, scores = openpyxl.Workbook(), np.log([[1, 2, 5], [4, 1, 3.0]])
     sheet = AuthorSheet(made.active)
     sheet.block(2, 2, "", ["x1", "x2"], ["red", "green", "blue"], scores)
-    made.active["B1"] = "Scores"
+    made.active["B1"], made.active["B2"] = "Scores", text or None
     sheet.block(10, 2, "Softmax", [None] * 2, [None] * 3)
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
     assert not book.attention

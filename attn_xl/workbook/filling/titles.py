@@ -794,7 +794,7 @@ _POOLS = {
 }
 """What tells how the vectors of words become one, if that is not their mean."""
 _TEMPERATURE = re.compile(  # t = 2 is a time
-    r"(?:\bT\s*[=:]|τ\s*[=:]|\b(?i:temp(?:erature)?)\s*[=:]?)\s*(\d+(?:\.\d+)?)\b"
+    r"(?:\bT\s*[=:]|τ\s*[=:]|\b(?i:temp(?:erature|\.)?)\s*[=:]?)\s*(\d+(?:\.\d+)?)\b"
 )
 
 
