@@ -335,6 +335,12 @@ class Page:
         return found
 
     @cached_property
+    def is_text(self) -> bool:
+        """Whether the sheet has texts alone, and no place for a matrix that borders or labels show."""
+        everywhere = 1, 1, self.rows, self.columns
+        return not (self.numbers or self.sums or self.framed(*everywhere) or self.labelled)
+
+    @cached_property
     def blanks(self) -> list[Box]:
         """The rectangles of neighbouring blank cells with a border or a fill, if these fill them."""
         blank = self.sheet.looks.framed.copy()
@@ -425,14 +431,16 @@ def titles_of(sheet: DrawnSheet, called: Mapping[str, str]) -> tuple[Title, ...]
     """The titles on a sheet, found once; `called` maps an author's own names to steps."""
     key = "titles", frozenset(called.items())
     if key not in sheet.kept:
-        sheet.kept[key] = (*_titles_of(sheet, called),)
+        is_text = page_of(sheet, called).is_text
+        found = _titles_of(sheet, called)
+        sheet.kept[key] = (*(one for one in found if not (is_text and _in_prose(sheet, one))),)
     titles: tuple[Title, ...] = sheet.kept[key]
     return titles
 
 
 def _titles_of(sheet: DrawnSheet, called: Mapping[str, str]) -> Iterator[Title]:
     ends = {(top, left): right for top, left, _, right in sheet.merged}
-    axes, called_by = _axes(sheet), cache(lambda text: step_called(text, called))
+    axes, called_by = axes_on(sheet), cache(lambda text: step_called(text, called))
     for (row, column), value in sheet.values.items():
         if not isinstance(value, str) or (row, column) in sheet.formulas:
             continue
@@ -450,7 +458,14 @@ def _titles_of(sheet: DrawnSheet, called: Mapping[str, str]) -> Iterator[Title]:
             yield Title(sheet.name, row, column, last, text, step, turned, None, across, written)
 
 
-def _axes(sheet: DrawnSheet) -> dict[tuple[int, int], bool]:
+def _in_prose(sheet: DrawnSheet, title: Title) -> bool:
+    """Whether a sentence stands above, below or right of a title: they explain, and name no frame."""
+    cells = [*_beside(title.row, title.column)]
+    cells.remove((title.row, title.column - 1))
+    return any(len(str(sheet.values.get(cell, "")).split()) > 3 for cell in cells)
+
+
+def axes_on(sheet: DrawnSheet) -> dict[tuple[int, int], bool]:
     """The cells that say what the rows and the columns of a frame are, `Query` left of it and, further
     up and right, `Key`; and whether it is the other way round, with the words that look in columns."""
     texts = {
@@ -612,8 +627,10 @@ def tables_given(
             away = distance(title, *block) if title.place is None else _at(title.place, block)
             if away is None:
                 continue
-            if left and not may_end(title, *block):
-                continue
+            if (left and not may_end(title, *block)) or (
+                block[2:] == (1, 1) and block[1] < title.column
+            ):
+                continue  # the matrix of another title, or the number of this one
             others = (t for t in titles if t.place is None and beside(title, t, *block[:2]))
             others = (t for t in others if not is_label(cells, t, *block))
             if block[2] == 1 and cells.labels(block[0] - 1, block[1], 1, block[3]):

@@ -2687,6 +2687,7 @@ def test_formulas_read_labels_where_they_stand(tmp_path: Path) -> None:
     bare.block(22, 12, "Predicted class", "1", "1")
     bare.block(27, 12, "Loss", "1", "1")
     made.active["L32"], made.active["M32"] = "True label", "good"
+    made.active["A12"] = 2  # the number of the step is no mask
     book, out = filled(saved(made, tmp_path / "own.xlsx"))  # recalculated
     assert not book.attention
     values, formulas = read_drawn(out).sheets[0].values, read_drawn(out).sheets[0].formulas
@@ -3331,8 +3332,14 @@ def test_words_beside_each_other(asked: str, tmp_path: Path) -> None:
     assert len(again.filling.frames) == len(shown) + 1
 
 
-def test_sentences_over_frames_are_read_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "axes", [{}, {"B11": "Q \\ K", "B21": "Q \\ K"}, {"A13": "Queries", "D10": "Keys", "A23": "Queries",
+             "D20": "Keys"}]
+)  # fmt: skip
+def test_sentences_over_frames_are_read_again(axes: dict[str, str], tmp_path: Path) -> None:
     made, words = openpyxl.Workbook(), PETS[:4]
+    for cell, text in axes.items():
+        made.active[cell] = text
     sheet = AuthorSheet(made.active)
     sheet.block(2, 2, "Three numbers for each word", words, DIMS, X[:4])
     sheet.block(10, 2, "How similar are two words?", words, words)
@@ -5130,6 +5137,26 @@ def test_titles_parted_otherwise_are_read_as_words(
     np.testing.assert_allclose(vectors, wanted @ X[:3, :2], rtol=1e-12)
     report = fill_file(tmp_path / "own.xlsx", {}).report()
     assert repr(causal) in report[0]
+
+
+def test_steps_in_prose_on_a_sheet_of_its_own_tell_nothing(tmp_path: Path) -> None:
+    made, weights = openpyxl.Workbook(), np.array([[1, 2, 0], [0, 1, 1], [2, 0, 1.0]])
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Input", PETS[:3], [None] * 3, X[:3])
+    sheet.block(2, 12, "W", [None] * 3, [None] * 3, weights)
+    sheet.block(12, 2, "Softmax", [None] * 3, [None] * 3)
+    before = fill_file(saved(made, tmp_path / "own.xlsx"), {})
+    notes = made.create_sheet("Notes")
+    for line in (
+        "Scores compare all queries and keys.",
+        "LayerNorm(x)",
+        "W_O",
+        "Then all outputs are added up.",
+    ):
+        notes.append([line])
+    after = fill_file(saved(made, tmp_path / "own.xlsx"), {})
+    assert after.report() == before.report()
+    assert after.attention == before.attention
 
 
 @pytest.mark.parametrize("text", ["", "how similar are the words?"])

@@ -38,6 +38,7 @@ from attn_xl.tables.frames import (
     Page,
     Shape,
     Title,
+    axes_on,
     beside,
     box,
     candidates,
@@ -273,7 +274,7 @@ def _unnamed(
     shapes |= {shape[::-1] for shape in shapes}
     said = "\n".join(made.left)
     for name, page in pages.items():
-        blanks = (*page.blanks, *_between(page, made.groups))
+        blanks, axes = (*page.blanks, *_between(page, made.groups)), axes_on(page.sheet)
         for row, column, rows, columns in dict.fromkeys(page.blocks if computed else blanks):
             place = Place(name, row, column, rows, columns)
             if meets_one(place, taken):
@@ -290,8 +291,10 @@ def _unnamed(
             texts = ((c, v) for c, v in values if isinstance(v, str) and not isinstance(v, ErrorValue))
             told = ((cell, clean(text)) for cell, text in texts if text not in ARROWS)
             own = {label for side, _ in labels_of(page, place) for label in side if several}
-            texts_near = [one for one in told if one[1] not in labels | own]
-            for cell, text in sorted(texts_near, key=lambda one: not step_told(one[1]))[:1]:
+            texts_near = [one for one in told if one[1] not in labels | own and one[0] not in axes]
+            corner = row - 1, column - 1
+            texts_near.sort(key=lambda one: (not step_told(one[1]), one[0] == corner))
+            for cell, text in texts_near[:1]:
                 names = (rows, columns) in shapes or step_called(text, called)
                 if names and repr(text) not in said:
                     yield place, Title(name, *cell, cell[1], text, "")
