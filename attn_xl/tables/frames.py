@@ -172,9 +172,8 @@ class Page:
             for (row, column), value in values.items()
             if is_number(value)
             and isinstance(values.get((row, column + 1)), str)
-            and not any(is_number(values.get(one)) for one in
-                        ((row, column - 1), (row - 1, column), (row + 1, column)))
-        }  # fmt: skip
+            and not is_number(values.get((row, column - 1)))
+        }
         found = numbered_lines(single)
         for (row, column), text in values.items():
             if not isinstance(text, str) or not is_number(values.get((row + 1, column))):

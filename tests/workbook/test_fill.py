@@ -5139,6 +5139,14 @@ def test_titles_parted_otherwise_are_read_as_words(
     assert repr(causal) in report[0]
 
 
+def test_numbered_contents_are_no_input(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    for line in ("Contents",), (1, "Input"), (2, "Scores"), (3, "Attention"), (4, "Output"):
+        made.active.append(line)
+    AuthorSheet(made.active).sentence(12, 2, PETS, X)
+    check(*filled(saved(made, tmp_path / "own.xlsx")), X)
+
+
 def test_steps_in_prose_on_a_sheet_of_its_own_tell_nothing(tmp_path: Path) -> None:
     made, weights = openpyxl.Workbook(), np.array([[1, 2, 0], [0, 1, 1], [2, 0, 1.0]])
     sheet = AuthorSheet(made.active)
