@@ -201,7 +201,8 @@ class Page:
             before, after = (row - down, column - across), (row + down, column + across)
             if values.get(before) != value - 1 and values.get(after) != value + 1:
                 continue
-            if framed((row + across, column + down)):
+            inside = framed((row - across, column - down))  # between rows with a fill
+            if framed((row + across, column + down)) and not inside:
                 return True
             for first in (0, 1):
                 top, left = row - int(value - first) * down, column - int(value - first) * across
@@ -571,7 +572,8 @@ def is_label(cells: Page, title: Title, row: int, column: int, rows: int, column
         aside = -1 if beside else -aside - 1
         if sentence and _below_title(cells, title, (0, -1) if over else (0,), (aside,)):
             return True
-        return over and _below_title(cells, title, (1, 2), (-1, 0))
+        near = [((1, 2), (-1, 0)), ((-1,), (-2,))] if over else [((0,), (-1,))]  # above, or left of it
+        return any(_below_title(cells, title, up, across) for up, across in near)
     corner = left and above and (title.row, title.column) == (row - up, column - aside)
     return bool(corner) and _below_title(cells, title, (1, 2), (0, 1))
 
@@ -841,7 +843,7 @@ def direction(
         return direct, "the other frames fit that best"
     if any(says_across(title.text) for title in titles):
         return "columns", "the titles multiply from the left"
-    over = range(table.column - 1, place.last_column + 1)
+    over = range(table.column - 2, place.last_column + 1)
     products = [t.row for t in titles if t.step in ("Q", "K", "V") and t.column in over]
     left = [one for one in weights.values() if one.column + one.shape[1] <= table.column]
     if any(table.row + table.shape[0] <= row <= one.row <= row + 3 for one in left for row in products):
@@ -1176,10 +1178,10 @@ def untitled_tables(
 def _over(cells: Page, title: Title, block: tuple[int, int, int, int]) -> bool:
     """Whether a title stands just above a block, over its first columns or alone over any, also with a
     blank row or a line of text between it and labels, or left of its labels."""
-    row, column, _, columns = block
+    row, column, rows, columns = block
     between = any(_step_at(cells.sheet, (row - 2, at)) for at in (column - 1, column))
     parted = cells.labels(row - 1, column, 1, columns) and not between
     alone = cells.texts(title.row, column - 1, 1, columns + 1) == 1
     over = range(column - 1, column + columns if alone else column + 1)
     above = 0 < row - title.row <= 2 + bool(parted) and title.column in over
-    return above or (0 <= row - title.row <= 1 and 1 <= column - title.last_column <= 2)
+    return above or (-1 <= title.row - row < rows and 1 <= column - title.last_column <= 2)

@@ -16,14 +16,15 @@ from attn_xl.tables import regions
 from attn_xl.tables.names import is_matrix_name, weight_label
 from attn_xl.tables.read import survey
 from attn_xl.tables.regions import find_regions, kinds
+from attn_xl.tables.roles import OF_SENTENCES
 
 NOTES = st.sampled_from(
     ["A note.", "see page 3", "→", "↓", "⇒", "Lesson 7: attention", "© me", "-->", "?", "half of 10"]
 )
 HEADINGS = regions.LABEL_HEADINGS | regions.TURNED_HEADINGS  # of words, without which they are dims
 LETTERS = st.text("abcdefgopqrstuvwxyzäßжאあ", min_size=1, max_size=6).filter(
-    lambda text: not weight_label(text) and text not in HEADINGS  # `bo` names a bias
-)
+    lambda text: not (weight_label(text) or OF_SENTENCES.fullmatch(text)) and text not in HEADINGS
+)  # `bo` names a bias, and `we` tells where the words are
 NUMBERS = st.floats(-1e6, 1e6).map(lambda x: round(x, 3))
 
 

@@ -435,9 +435,9 @@ def test_a_target_and_its_source_have_the_same_dimensions(tmp_path: Path) -> Non
     ],
 )
 @pytest.mark.parametrize("across", [False, True])
-@pytest.mark.parametrize("blank", [False, True])
+@pytest.mark.parametrize("titles", ["above", "two rows above", "left"])
 def test_scores_of_encoder_and_decoder_states(
-    scores: str, names: Sequence[str], across: bool, blank: bool, tmp_path: Path
+    scores: str, names: Sequence[str], across: bool, titles: str, tmp_path: Path
 ) -> None:
     """Additive ones, and those with weights between, as in Bahdanau et al. and in Luong et al., are not
     divided by a root."""
@@ -452,8 +452,11 @@ def test_scores_of_encoder_and_decoder_states(
     for n, title in enumerate((scores, "Attention weights α", "Context c = Σ α h")):
         sheet.block(14, 2 + 10 * n, title, DESK[:2], DIMS if n == 2 else PETS)
     wanted = np.array([[np.tanh(a @ w + b @ u) @ v[:, 0] for b in h] for a in s])
-    for row in (15, 3) if blank else ():  # below the titles
+    for row in (15, 3) if titles == "two rows above" else ():
         made.active.insert_rows(row)
+    for cell in (*made.active[2], *made.active[14]) if titles == "left" else ():
+        if cell.value:
+            made.active.move_range(cell.coordinate, 2, -1)
     if len(names) == 1:
         wanted = s @ w @ h.T if "s^T" in scores else (h @ w @ s.T).T
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
@@ -462,6 +465,29 @@ def test_scores_of_encoder_and_decoder_states(
     assert (book.attention, len(shown)) == ([], 3)
     for step, numbers_of in {"Scores": wanted, "Softmax": weights, "Output": weights @ h}.items():
         np.testing.assert_allclose(shown[step], numbers_of, rtol=1e-12)
+
+
+def test_additive_scores_whose_vector_has_no_numbers_are_refused(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Encoder states", PETS, DIMS, X)
+    sheet.block(2, 12, "Decoder states", DESK[:2], DIMS, Y[:2])
+    for n, name in enumerate(("W_q", "W_k", "w_v")):
+        sheet.block(2, 22 + 8 * n, name, "abc", "123", X[:3] if name != "w_v" else None)
+    sheet.block(14, 2, "Scores = tanh(W_q q + W_k k) · w_v", DESK[:2], PETS)
+    with pytest.raises(InputError, match=r"Sheet!B14 is .* no weights as named there"):
+        fill_file(saved(made, tmp_path / "own.xlsx"), {})
+
+
+def test_one_hot_rows_between_rows_with_a_fill_are_no_labels(tmp_path: Path) -> None:
+    made, x = openpyxl.Workbook(), np.eye(3)
+    sheet = AuthorSheet(made.active, borders=False)
+    for n, (title, content) in enumerate({"Input": x, "Softmax": None, "Output": None}.items()):
+        sheet.block(2 + 8 * n, 2, title, PETS[:3], "abc" if title != "Softmax" else PETS[:3], content)
+    for row in (4, 6):
+        for column in (3, 4, 5):
+            made.active.cell(row, column).fill = PatternFill("solid", "DDEBF7")
+    check(*filled(saved(made, tmp_path / "own.xlsx")), x, frames=2)
 
 
 def test_what_additive_scores_of_one_state_are_made_of(tmp_path: Path) -> None:
@@ -5167,13 +5193,15 @@ def test_steps_in_prose_on_a_sheet_of_its_own_tell_nothing(tmp_path: Path) -> No
     assert after.attention == before.attention
 
 
-@pytest.mark.parametrize("text", ["", "how similar are the words?"])
-def test_a_line_may_stand_between_a_title_and_its_labels(text: str, tmp_path: Path) -> None:
-    """Given scores with one are no untitled input beside another."""
+@pytest.mark.parametrize(
+    ("title", "text"), [("B1", ""), ("B1", "how similar are the words?"), ("A5", "")]
+)
+def test_a_line_may_stand_between_a_title_and_its_labels(title: str, text: str, tmp_path: Path) -> None:
+    """Given scores with one, or with a title left of any row, are no untitled input beside another."""
     made, scores = openpyxl.Workbook(), np.log([[1, 2, 5], [4, 1, 3.0]])
     sheet = AuthorSheet(made.active)
     sheet.block(2, 2, "", ["x1", "x2"], ["red", "green", "blue"], scores)
-    made.active["B1"], made.active["B2"] = "Scores", text or None
+    made.active[title], made.active["B2"] = "Scores", text or None
     sheet.block(10, 2, "Softmax", [None] * 2, [None] * 3)
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
     assert not book.attention

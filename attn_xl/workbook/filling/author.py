@@ -275,9 +275,12 @@ _OTHER_SCORES = re.compile(r"=.*(?:\btanh\b|\bW_?a\b)", re.IGNORECASE)
 """Additive scores, v tanh(W s + U h), and those of sᵀ W_a h, in a title."""
 
 
-def _refuse_other_scores(drawn: DrawnBook) -> None:
-    texts = [text for sheet in drawn.sheets for text in sheet.values.values()]
-    for sheet in drawn.sheets if not of_compared(texts) else ():
+def _refuse_other_scores(drawn: DrawnBook, groups: Sequence[Group] | None = None) -> None:
+    """Refuse titles of such scores if no weights are called as there, or the sentences lack one."""
+    vector = steps.V_A.symbol
+    named = of_compared(text for sheet in drawn.sheets for text in sheet.values.values()).values()
+    lacks = groups and vector in named and not any(vector in group.weights for group in groups)
+    for sheet in drawn.sheets if lacks or not named else ():
         for cell, text in sheet.values.items():
             if isinstance(text, str) and _OTHER_SCORES.search(text) and step_told(text) == _SCORES:
                 raise InputError(
@@ -501,6 +504,7 @@ def _of_sheets(
     if not parts or any(any(titles_of(sheet, known)) for sheet in rest.sheets):
         parts.append(assigned(rest, model.compute, known, words_in))
     made = _joined(parts)
+    _refuse_other_scores(drawn, made.groups)
     made.implied = {**model.by_weights, **made.implied}
     made.left += (
         f"{quoted(one.sheet)}!{address(one.row, one.column)}: {name} stands here, which the model "
