@@ -758,16 +758,22 @@ def labels_of(cells: Page, place: Place) -> tuple[Beside, Beside]:
 
 
 def _labels_of(cells: Page, row: int, column: int, rows: int, columns: int) -> tuple[Beside, Beside]:
-    left = above = ((), 0)  # type: Beside
-    if _in_corner(cells, row, column - 1):
-        left = cells.labels(row, column - 2, rows, 1), 2
     block = row, column, rows, columns
-    for away in (1, 2):
-        if not left[0] and (away == 1 or cells.parts((row, column - 1, rows, 1), block)):
-            left = cells.labels(row, column - away, rows, 1), away
-        if not above[0] and (away == 1 or cells.parts((row - 1, column, 1, columns), block)):
-            above = cells.labels(row - away, column, 1, columns), away
-    return left, above
+    before = [(row, column - n, rows, 1) for n in (1, 2)]
+    above = [(row - n, column, 1, columns) for n in (1, 2, 3)]
+    words = cells.labels(*before[1]) if _in_corner(cells, row, column - 1) else ()
+    left = (words, 2) if words else _beside_block(cells, before, block)
+    return left, _beside_block(cells, above, block)
+
+
+def _beside_block(cells: Page, lines: Iterable[Box], block: Box) -> Beside:
+    """The first labels in the lines next to a block, which others may part from it."""
+    for away, line in enumerate(lines, 1):
+        if labels := cells.labels(*line):
+            return labels, away
+        if not cells.parts(line, block):
+            break
+    return (), 0
 
 
 def _listed(
@@ -1093,8 +1099,8 @@ def _names(cells: Page, title: Title | None, row: int, column: int) -> bool:
 
 
 def is_beyond(cells: Page, place: Place, title: Title) -> bool:
-    """Whether a place goes on where a frame ends, or its labels do: its first cells have some; or is a
-    single row or column of a frame, whose others no text heads."""
+    """Whether a place goes on where a frame ends, or its labels do: its first cells have some, or any
+    without borders; or is a single row or column of a frame, whose others no text heads."""
     row, column, rows, columns = box(place)
     high, wide = cells.blank_from.get((row, column), (0, 0))
     one_row, one_column = rows == 1 < columns == wide, columns == 1 < rows == high
@@ -1104,10 +1110,18 @@ def is_beyond(cells: Page, place: Place, title: Title) -> bool:
         return True
     if 0 < high * wide == cells.framed(*box(place)) < rows * columns:
         return True
-    for own, first in zip(labels_of(cells, place), ((row, column - 1), (row - 1, column))):
-        side = (rows, 1) if first[0] == row else (1, columns)
-        some = cells.texts(*first, 1, 1) and cells.texts(*first, *side) < max(side)
-        if some and not own[0] and first != (title.row, title.column):
+    is_open, own = not cells.framed(*box(place)), (title.row, title.column)
+    lines = (row, column - 1, rows, 1), (row - 1, column, 1, columns)
+    for (labels, _), line, further in zip(labels_of(cells, place), lines, ((0, -1), (-1, 0))):
+        side = Place(title.sheet, *line)
+        if is_open and not cells.texts(*line):
+            side = shifted(side, *further)
+        others = {*side.cells()} - {own}
+        texts = sum(cells.texts(*cell, 1, 1) for cell in others)
+        begins = is_open or (
+            own != (side.row, side.column) and cells.texts(side.row, side.column, 1, 1)
+        )
+        if begins and 0 < texts < len(others) and not labels:
             return True
     return False
 

@@ -811,17 +811,17 @@ def test_cells_and_rows_that_do_not_exist_yet(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("across", [False, True])
-@pytest.mark.parametrize("rows", [False, True])
+@pytest.mark.parametrize("rows", [0, 1, 2])
 @pytest.mark.parametrize("columns", [False, True])
-def test_a_blank_line_may_part_labels_and_cells_without_borders(
-    rows: bool, columns: bool, across: bool, tmp_path: Path
+def test_blank_lines_may_part_labels_and_cells_without_borders(
+    rows: int, columns: bool, across: bool, tmp_path: Path
 ) -> None:
     made = openpyxl.Workbook()
     sheet = made.active
     AuthorSheet(sheet, borders=False, across=across).sentence(2, 2, PETS, X)
     first = [row for row in range(2, sheet.max_row) if sheet.cell(row - 1, 3).value in (*PETS, *DIMS)]
     for row in first[::-1] if rows else ():
-        sheet.insert_rows(row)
+        sheet.insert_rows(row, rows)
     if columns:
         sheet.insert_cols(3)
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
