@@ -252,7 +252,7 @@ class Page:
         framed, size = self.framed(*block), block[2] * block[3]
         if self.framed(*line) or self.filled(*line) or self.texts(*line) or self.summed(*line):
             return False
-        named = self.texts(block[0] - 1, block[1] - 1, 1, 1)
+        named = self.texts(min(line[0], block[0] - 1), min(line[1], block[1] - 1), 1, 1)
         is_open = not (framed or named) and min(block[2:]) > 1
         return is_open or size in (framed, self.filled(*block))
 
