@@ -1110,18 +1110,15 @@ def is_beyond(cells: Page, place: Place, title: Title) -> bool:
         return True
     if 0 < high * wide == cells.framed(*box(place)) < rows * columns:
         return True
-    is_open, own = not cells.framed(*box(place)), (title.row, title.column)
+    is_open, own = not cells.framed(*box(place)), Place(title.sheet, title.row, title.column, 1, 1)
     lines = (row, column - 1, rows, 1), (row - 1, column, 1, columns)
     for (labels, _), line, further in zip(labels_of(cells, place), lines, ((0, -1), (-1, 0))):
         side = Place(title.sheet, *line)
         if is_open and not cells.texts(*line):
             side = shifted(side, *further)
-        others = {*side.cells()} - {own}
-        texts = sum(cells.texts(*cell, 1, 1) for cell in others)
-        begins = is_open or (
-            own != (side.row, side.column) and cells.texts(side.row, side.column, 1, 1)
-        )
-        if begins and 0 < texts < len(others) and not labels:
+        titled, first = side.overlaps(own), replace(side, rows=1, columns=1)
+        begins = is_open or (first != own and cells.texts(*box(first)))
+        if begins and not labels and titled < cells.texts(*box(side)) < max(line[2:]):
             return True
     return False
 
