@@ -21,7 +21,7 @@ from attn_xl.tables.survey import Table, Tables, survey_book
 from attn_xl.workbook.templates import DEFAULT, find_template
 
 from .errors import CallError, nearest, wrong_type
-from .outputs import check_ending, check_output, writing
+from .outputs import check_output, writing
 from .settings import Formulas, Settings
 
 if TYPE_CHECKING:
@@ -298,9 +298,9 @@ def fill(
     from attn_xl.workbook.filling.author import fill_file
 
     source, target = Path(sheet), Path(path)
-    check_ending(target, ".xlsm" if source.suffix.lower() == ".xlsm" else ".xlsx")
     check_output(
         target,
+        ".xlsm" if source.suffix.lower() == ".xlsm" else ".xlsx",
         force=overwrite,
         sources=(source,),
         instead="Pass overwrite=True to replace it, or name another file.",
@@ -361,10 +361,10 @@ def write_workbook(
     if settings is not None and not isinstance(settings, Settings):
         raise wrong_type("settings", settings, "Settings")
     target, template_path = Path(path), find_template(template)
-    check_ending(target, ".xlsx")
     tables = computation.tables
     check_output(
         target,
+        ".xlsx",
         force=overwrite,
         sources=(template_path, *([tables.path] if tables else [])),
         instead="Pass overwrite=True to replace it, or name another file.",

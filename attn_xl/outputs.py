@@ -22,7 +22,7 @@ MOST_ENTRIES = 10_000
 
 def check_output(
     path: Path,
-    *,
+    *endings: str,
     force: bool,
     sources: Iterable[Path] = (),
     instead: str = "Use --force to replace it, or -o to name another.",
@@ -30,14 +30,18 @@ def check_output(
     """Raise an error if an output would overwrite an input or, without `force`, any existing file.
 
     Args:
+        endings: those of its format, such as `.xlsx`; any if none is given.
         force: allow replacing an existing file.
         sources: the input files, which are never replaced.
         instead: the advice that ends the error about an existing file.
 
     Raises:
-        CallError: if `path` is one of `sources`, is not an ordinary file, or exists without `force`.
+        CallError: if `path` has another ending, is one of `sources` or no ordinary file, or exists
+            without `force`.
         OutputError: if it is open in a spreadsheet program.
     """
+    if endings and path.suffix.lower() not in endings:
+        raise CallError(f"{path}: give it a name that ends in {' or '.join(endings)}.")
     try:
         exists = path.exists()
         endless = (
@@ -62,16 +66,6 @@ def check_output(
                 f"{path}: is open in a spreadsheet program, which would overwrite the new file. Close "
                 f"it there; if it is not open, delete the lock file {lock.name!r} beside it."
             )
-
-
-def check_ending(path: Path, *endings: str) -> None:
-    """Raise an error if the name of an output lacks the ending of its format.
-
-    Raises:
-        CallError: if it ends in none of the `endings`, such as `.xlsx`.
-    """
-    if path.suffix.lower() not in endings:
-        raise CallError(f"{path}: give it a name that ends in {' or '.join(endings)}.")
 
 
 def _reason(error: Exception) -> object:

@@ -43,17 +43,15 @@ def compare(
     template: Template = "article",
     force: Force = False,
 ) -> None:
-    Settings.check_call(options)
     from attn_xl.models.compare_models import compare_models, models_of
-    from attn_xl.outputs import check_ending, check_output
+    from attn_xl.outputs import check_output
     from attn_xl.workbook.templates import find_template
     from attn_xl.workbook.write import check_sizes, write_workbook
 
     template_path = find_template(template)
     chosen = models_of(" ".join(models).replace(",", " ").split())
     path = output or output_beside(file, "compared.xlsx")
-    check_ending(path, ".xlsx")
-    check_output(path, force=force, sources=(file, template_path))
+    check_output(path, ".xlsx", force=force, sources=(file, template_path))
     tables = read_file_tables(file, reading)
     computation = compare_models(tables, chosen, options)
     for remark in computation.remarks:

@@ -81,18 +81,14 @@ def write_workbooks(
     Raises:
         AttnXlError: for a mistake in the call, or if the only file cannot be converted.
     """
-    from attn_xl.outputs import check_ending, expanded, is_folder
+    from attn_xl.outputs import expanded, is_folder
 
     files = expanded(files)
-    one = len(files) == 1
-    into_folder = output is not None and (not one or is_folder(output))
-    if output is not None and not into_folder:
-        check_ending(output, ".xlsx")
-    Settings.check_call(options)  # report a mistake in the call before reading anything
+    into_folder = output is not None and (len(files) > 1 or is_folder(output))
     from attn_xl.workbook.templates import find_template
 
     template_path = find_template(template)
-    folder = folder_for(output) if output is not None and (into_folder or len(files) > 1) else None
+    folder = folder_for(output) if output is not None and into_folder else None
     tasks = []
     for file in files:
         if folder is not None:
@@ -154,7 +150,7 @@ def convert_file(task: Conversion) -> Converted:
     from attn_xl.workbook.templates import is_arrangement
     from attn_xl.workbook.write import check_sizes, write_workbook
 
-    check_output(task.path, force=task.force, sources=(task.file, task.template))
+    check_output(task.path, ".xlsx", force=task.force, sources=(task.file, task.template))
     if is_arrangement(task.template):
         return _arranged(task)
     computation, settings = compute_file(task.file, task.options, task.reading, fits=check_sizes)

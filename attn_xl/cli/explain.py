@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 
 from attn_xl.errors import CallError
-from attn_xl.settings import Settings
 from attn_xl.text import emit, say
 
 from .options import Call, File, compute_file, with_settings
@@ -48,7 +47,6 @@ def explain(
 ) -> None:
     levels = _levels(depth)
     options = {**options, "controls": not plain}  # as in convert
-    Settings.check_call(options)  # report a mistake in the call before reading anything
     computation, settings = compute_file(file, options, reading, sheet, call=call)
     decimals = DECIMALS if settings.decimals is None else settings.decimals
     from attn_xl.views.explanation import explained_row

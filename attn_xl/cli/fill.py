@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import typer
 
 from attn_xl.errors import CallError, InputError
-from attn_xl.settings import Settings
 from attn_xl.text import say
 
 from .options import (
@@ -58,14 +57,12 @@ def fill(
     call: Call = None,
     force: Force = False,
 ) -> None:
-    from attn_xl.outputs import check_ending, check_output, writing
+    from attn_xl.outputs import check_output, writing
     from attn_xl.workbook.filling.author import fill_file
 
-    Settings.check_call(options)
     own = file.suffix.lower() if file.suffix.lower() == ".xlsm" else ".xlsx"
     path = output or output_beside(file, f"filled{own}")
-    check_ending(path, own)
-    check_output(path, force=force, sources=(file, *([input] if input else [])))
+    check_output(path, own, force=force, sources=(file, *([input] if input else [])))
     words: Any = reading.pop("words_in", None) if input is None else None
     if reading and input is None:
         raise CallError(f"--{next(iter(reading)).replace('_', '-')} needs --input.")

@@ -55,16 +55,12 @@ def grade(
     template: Template = "article",
     force: Force = False,
 ) -> int:
-    from attn_xl.outputs import check_ending, check_output
+    from attn_xl.outputs import check_output
     from attn_xl.teaching.grading.grade_class import grade_class, submitted, summary
     from attn_xl.teaching.grading.grades import Status, print_grades
     from attn_xl.workbook.templates import find_template
 
-    check_ending(output, ".xlsx", ".csv")
-    targets = [output]
-    if csv is not None:
-        check_ending(csv, ".csv")
-        targets.append(csv)
+    targets = [output, *([csv] if csv else [])]
     if len({target.resolve() for target in targets}) < len(targets):
         raise CallError(
             f"{output}: the grades and the --csv table cannot be the same file. Give each its own name."
@@ -73,7 +69,8 @@ def grade(
     paths = [path for path in submitted(files) if not _is_earlier_output(path, targets)]
     sources = [*paths, template_path, *([answers] if answers else [])]
     for target in targets:
-        check_output(target, force=force, sources=sources)
+        endings = (".csv",) if target is csv else (".xlsx", ".csv")
+        check_output(target, *endings, force=force, sources=sources)
     graded = grade_class(paths, answers=answers, feedback=feedback, template=template_path, force=force)
     print_grades(graded)
     if not any(one.status is Status.marked for one in graded):

@@ -48,12 +48,10 @@ def learn(
     plain: Plain = False,
     force: Force = False,
 ) -> None:
-    from attn_xl.outputs import check_ending, check_output, writing
+    from attn_xl.outputs import check_output, writing
     from attn_xl.settings import Settings
 
     path = output or output_beside(file, "learning.xlsx")
-    for target in (path, *([weights_out] if weights_out else [])):
-        check_ending(target, ".xlsx")
     if weights_out is not None and weights_out.absolute() == path.absolute():
         raise CallError(f"--weights-out: {path} is the workbook of the run. Name another file.")
     options = {**options, "controls": not plain, "train": " ".join(train) if train else None}
@@ -65,7 +63,7 @@ def learn(
 
     template_path = find_template(template)
     for target in (path, *([weights_out] if weights_out else [])):
-        check_output(target, force=force, sources=(file, template_path))
+        check_output(target, ".xlsx", force=force, sources=(file, template_path))
     tables = read_file_tables(file, reading)
     if options["steps"] is None and "steps" not in tables.settings:
         options["steps"] = DEFAULT_STEPS

@@ -43,10 +43,9 @@ def new(
     seed: Annotated[int, typer.Option(help="Random seed for the numbers.")] = 0,
     force: Force = False,
 ) -> None:
-    from attn_xl.outputs import check_ending, check_output
+    from attn_xl.outputs import check_output
 
-    check_ending(output, ".xlsx")
-    check_output(output, force=force)
+    check_output(output, ".xlsx", force=force)
     from attn_xl.teaching.pleasant_numbers import pleasant
     from attn_xl.workbook.write_input import write_tables
 

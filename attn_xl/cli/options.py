@@ -173,6 +173,7 @@ def with_settings(*own: str, leave_out: Sequence[str] = ()) -> Callable[[Command
                 given["options"] |= {
                     name: value for name in own if (value := given.pop(name)) is not None
                 }
+                Settings.check_call(given["options"])  # before anything is read
             command(**given)
 
         added = {**reads, **{name: _option(settings[name]) for name in own}}

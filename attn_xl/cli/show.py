@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import typer
 
 from attn_xl.errors import CallError
-from attn_xl.settings import Settings
 from attn_xl.text import emit, say
 
 from .options import Call, File, Force, compute_file, with_settings
@@ -55,7 +54,6 @@ def show(
 
     if json + csv + (svg is not None) > 1:
         raise CallError("--json, --csv and --svg cannot be combined. Choose one.")
-    Settings.check_call(options)
     if svg is not None:
         from attn_xl.outputs import check_output
 

@@ -86,20 +86,18 @@ def teach(
         raise CallError("--blank names no steps. List them: --blank Scores,Softmax.")
     shows_controls = not plain and not exam  # switches invite to change numbers
     options = {**options, "controls": shows_controls, "formulas": Formulas.cell}
-    Settings.check_call(options)
     lesson = Lesson(level or SHORT, steps, tolerance, exam, options["seed"] or 0)
     if roster is not None:
         _teach_class(file, roster, output, options, reading, lesson, answers, template, force)
         return
-    from attn_xl.outputs import check_ending, check_output
+    from attn_xl.outputs import check_output
     from attn_xl.workbook.templates import find_template
 
     path = output or output_beside(file, "lesson.xlsx")
     template_path = find_template(template)
     for target in (path, answers):
         if target is not None:
-            check_ending(target, ".xlsx")
-            check_output(target, force=force, sources=(file, template_path))
+            check_output(target, ".xlsx", force=force, sources=(file, template_path))
     if answers is not None and answers.resolve() == path.resolve():
         raise CallError(f"{path}: the lesson and its answers cannot be the same file.")
     from attn_xl.teaching.lessons.lesson import write_lesson

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from attn_xl.errors import CallError
-from attn_xl.outputs import STANDARD_OUTPUT, check_ending, check_output
+from attn_xl.outputs import STANDARD_OUTPUT, check_output
 from attn_xl.text import listed, say
 
 from .commands import WORDS
@@ -86,8 +86,7 @@ def _check_output(file: Path, output: Path, force: bool) -> None:
                 "-o -: a workbook cannot be printed to a terminal. Name a file or use a pipe."
             )
         return
-    check_ending(output, ".xlsx")
-    check_output(output, force=force, sources=(file,))
+    check_output(output, ".xlsx", force=force, sources=(file,))
 
 
 def _write(table: Table, sentences: dict[str, list[str]], pca: int | None, path: Path) -> str:

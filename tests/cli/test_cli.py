@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import openpyxl
@@ -106,6 +107,30 @@ def test_an_output_that_exists_is_refused_without_force(run: Runner, tmp_path: P
     )
     assert run("convert", MOUSE, "-o", out, "--force").status == 0
     assert openpyxl.load_workbook(out).sheetnames
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (("fill", SAMPLES / "authors" / "two-contexts.xlsx", "-o"), "o.xlsx"),
+        (("compare", MOUSE, "--models", "attention", "rnn", "-o"), "o.xlsx"),
+        (("learn", SAMPLES / "learning.xlsx", "--steps", "1", "-o"), "o.xlsx"),
+        (("teach", MOUSE, "-o"), "o.xlsx"),
+        (("new", "--words", "a b", "-o"), "o.xlsx"),
+        (("vectors", SAMPLES / "vectors.txt", "--words", "cat", "-o"), "o.xlsx"),
+        (("show", MOUSE, "--svg"), "o.svg"),
+    ],
+)
+def test_every_command_keeps_a_file_that_exists(
+    run: Runner, tmp_path: Path, call: tuple[Any, ...], name: str
+) -> None:
+    out = tmp_path / name
+    out.write_text("precious")
+    done = run(*call, out)
+    assert (done.status, out.read_text()) == (2, "precious")
+    assert f"{out}: exists already. Use --force" in done.err
+    if name == "o.xlsx":
+        assert "give it a name that ends in .xlsx." in run(*call, tmp_path / "o.docx").err
 
 
 @pytest.mark.parametrize("how", ["same", "symlink", "hardlink", "dots"])

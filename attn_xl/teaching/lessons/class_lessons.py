@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from attn_xl.console import tracked
 from attn_xl.errors import CallError, OutputError
 from attn_xl.models.build import attend, foresee
-from attn_xl.outputs import SPREADSHEETS, check_ending, check_output
+from attn_xl.outputs import SPREADSHEETS, check_output
 from attn_xl.settings import Settings
 from attn_xl.tables.survey import Tables
 from attn_xl.tables.written import WrittenBook
@@ -67,12 +67,11 @@ def write_class(
     students = read_roster(roster)
     look = find_template(template)
     key = answers or folder.parent / f"{folder.name}-answers.xlsx"
-    check_ending(key, ".xlsx")
     if folder.suffix.lower() in SPREADSHEETS or (folder.exists() and not folder.is_dir()):
         raise CallError(f"{folder}: names a file; with --roster, -o takes a folder: -o {folder.stem}")
     targets = [folder / student.file for student in students]
     for target in (key, *targets):
-        check_output(target, force=force, sources=(Path(tables.path), roster, look))
+        check_output(target, ".xlsx", force=force, sources=(Path(tables.path), roster, look))
         if target is not key and target.resolve() == key.resolve():
             raise CallError(
                 f"{key}: is the lesson of a student; choose another file for the answer key."
