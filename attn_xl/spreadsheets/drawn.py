@@ -155,7 +155,7 @@ def read_drawn(path: Path, content: bytes | None = None) -> DrawnBook:
         drawn.names = {name["name"]: text for name, text in package.workbook.names}
         formulas = drawn.references.formulas if drawn.references else {}
         _refuse_signed(path, package)
-        framed = _framed_styles(package)
+        edging = _edging(package)
         for name, part in book.marks.sheets().items():
             if name not in book.grids or name in book.hidden or name.casefold() in _OPTIONS:
                 continue
@@ -172,7 +172,8 @@ def read_drawn(path: Path, content: bytes | None = None) -> DrawnBook:
             sheet.formulas = formulas.get(name, {})
             where = f"{path}, sheet {name!r}"
             _close(sheet, package.read(part), package)
-            sheet.looks = _looks(package.read(part), framed, sheet.formulas, where)
+            texts = [cell for cell, value in sheet.values.items() if isinstance(value, str)]
+            sheet.looks = _looks(package.read(part), edging, sheet.formulas, texts, where)
             drawn.sheets.append(sheet)
     except (Malformed, ExpatError, *DAMAGED, LookupError) as error:
         raise damaged(path, str(error)) from None
@@ -278,13 +279,18 @@ def _close(sheet: DrawnSheet, xml: bytes, package: Package) -> None:
 
 
 def _looks(
-    xml: bytes, framed: frozenset[int], formulas: Iterable[tuple[int, int]], where: str
+    xml: bytes,
+    edging: _Edging,
+    formulas: Iterable[tuple[int, int]],
+    texts: Iterable[tuple[int, int]],
+    where: str,
 ) -> Looks:
     """How the cells of a sheet look.
 
     Args:
-        framed: the numbers of the styles with a border or a fill.
+        edging: the borders and fills of the styles.
         formulas: the cells with formulas, some of which may be missing in the XML.
+        texts: the cells with texts.
 
     Raises:
         InputError: if cells have no addresses, or are not in order.
@@ -316,11 +322,26 @@ def _looks(
     numbers = np.full(np.array([last, *formulas]).max(axis=0) + 1, -1, np.int32)
     of_rows = np.repeat(np.array(rows, int), [*map(len, columns)])
     numbers[of_rows, np.array([*chain(*columns)], int)] = [*chain(*styles)]
-    outlined = np.isin(numbers, [*framed])
+    marks = np.stack(edging)[:, np.minimum(numbers, len(edging.fills) - 1)]
+    marks[:, numbers < 0] = 0
+    outlined = np.any((marks > 0) & (marks != _paper(numbers, marks, texts)), axis=0)
     for top, left, high, wide in rectangles_of(outlined):
         box = outlined[top : top + high, left : left + wide]
         box[:] |= box[[0, -1]].all() and box[:, [0, -1]].all()
     return Looks(numbers, outlined)
+
+
+def _paper(numbers: np.ndarray, marks: np.ndarray, texts: Iterable[tuple[int, int]]) -> np.ndarray:
+    """The border and the fill, each 0 if there is none, that all cells along the edge of a sheet share,
+    where texts stand among its cells: as if these were drawn on its paper, they show no frame."""
+    rows, columns = (np.flatnonzero((numbers >= 0).any(axis=axis)) for axis in (1, 0))
+    shared = np.zeros((2, 1, 1), int)
+    if not (len(rows) and len(columns) and any(texts)):
+        return shared
+    within = marks[:, rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    ends = [within[:, 0], within[:, -1], within[:, :, 0], within[:, :, -1]]
+    edge = np.concatenate(ends, axis=1)
+    return np.where((edge == edge[:, :1]).all(axis=1), edge[:, 0], 0)[:, None, None]
 
 
 @cache
@@ -382,37 +403,52 @@ def rows_in(xml: bytes) -> Iterator[RowText]:
         yield RowText(start, end, found[1], found[2], xml[first:last])
 
 
-def _framed_styles(package: Package) -> frozenset[int]:
-    """The numbers of the styles with a border or a fill."""
+class _Edging(NamedTuple):
+    """What marks the cells of each style: a number for its border and one for its fill, equal for
+    equal looks, 0 for none and for white. The last entry is that of cells without a style."""
+
+    borders: np.ndarray
+    fills: np.ndarray
+
+
+def _edging(package: Package) -> _Edging:
+    """The borders and fills of the styles of a workbook."""
     part = next((part for kind, part in package.links.values() if kind == "styles"), "")
-    if part not in package.parts:
-        return frozenset()
-    borders: list[bool] = []
-    fills: list[bool] = []
-    framed: list[int] = []
+    borders: list[frozenset[Any]] = []
+    fills: list[frozenset[Any]] = []
+    styles: list[tuple[int, int]] = []
     inside: list[str] = []
-    styles = 0
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        nonlocal styles
         if tag == "border" and inside[-1:] == ["borders"]:
-            borders.append(False)
+            borders.append(frozenset())
         elif tag in _EDGES and "borders" in inside and attributes.get("style", "none") != "none":
-            borders[-1] = True
+            borders[-1] |= {tag + attributes["style"]}
+        elif tag == "color" and "borders" in inside and _is_white(attributes):
+            borders[-1] = frozenset(one for one in borders[-1] if not one.startswith(inside[-1]))
         elif tag == "fill" and inside[-1:] == ["fills"]:
-            fills.append(False)
+            fills.append(frozenset())
         elif tag == "patternFill" and "fills" in inside:
-            fills[-1] = attributes.get("patternType", "none") not in ("none", "gray125")
+            kind = attributes.get("patternType", "none")
+            fills[-1] = frozenset() if kind in ("none", "gray125") else frozenset({("", kind)})
+        elif tag == "fgColor" and fills[-1:] != [frozenset()] and "fills" in inside:
+            white = fills[-1] == {("", "solid")} and _is_white(attributes)
+            fills[-1] = frozenset() if white else fills[-1] | attributes.items()
         elif tag == "xf" and inside[-1:] == ["cellXfs"]:
-            border, fill = int(attributes.get("borderId", 0)), int(attributes.get("fillId", 0))
-            if (border < len(borders) and borders[border]) or (fill < len(fills) and fills[fill]):
-                framed.append(styles)
-            styles += 1
+            styles.append((int(attributes.get("borderId", 0)), int(attributes.get("fillId", 0))))
         inside.append(tag)
 
-    parse(
-        package.read(part),
-        start,
-        lambda tag, text: inside.__delitem__(-1),
-    )
-    return frozenset(framed)
+    if part in package.parts:
+        parse(package.read(part), start, lambda tag, text: inside.__delitem__(-1))
+    numbers = [(_number(borders, border), _number(fills, fill)) for border, fill in styles]
+    return _Edging(*np.array([*numbers, (0, 0)]).T)
+
+
+def _number(looks: Sequence[frozenset[Any]], at: int) -> int:
+    """A number for one of the looks, the same for equal ones; 0 for none."""
+    return looks.index(looks[at]) + 1 if at < len(looks) and looks[at] else 0
+
+
+def _is_white(color: dict[str, str]) -> bool:
+    named = color.get("theme") == "0" and not float(color.get("tint", 0))
+    return named or color.get("indexed") == "9" or color.get("rgb", "")[-6:].upper() == "FFFFFF"

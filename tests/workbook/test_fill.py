@@ -3974,6 +3974,30 @@ def test_a_fill_beside_a_title_is_no_frame(tmp_path: Path) -> None:
     assert (len(book.filling.frames), book.attention) == (3, [])
 
 
+@pytest.mark.parametrize("labels", [True, False])
+@pytest.mark.parametrize(
+    "paper",
+    [PatternFill("solid", "FFFFFF"), PatternFill("solid", "DDEBF7"), "FFFFFF", "000000"],
+    ids=["white", "blue", "white borders", "borders"],
+)
+def test_what_a_whole_sheet_has_is_no_frame(paper: Any, labels: bool, tmp_path: Path) -> None:
+    """A fill, white borders over the grid, or borders of all cells, which leave the labels alone."""
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active, labels=labels)
+    sheet.block(2, 2, "Input", PETS, DIMS, X)
+    for n, (title, columns) in enumerate({"Scores": PETS, "Softmax": PETS, "Output": DIMS}.items()):
+        sheet.block(10 + 8 * n, 2, title, PETS, columns)
+    for cell in (cell for row in made.active["A1:K40"] for cell in row):
+        if isinstance(paper, PatternFill):
+            cell.fill = paper
+        elif paper == "000000" or not cell.border.left.style:
+            side = Side("thin", color=paper)
+            cell.border = Border(side, side, side, side)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    if labels or paper != "000000":
+        check(book, out, X, frames=3)
+
+
 @pytest.mark.parametrize("words", [PETS, [None] * 5])
 @pytest.mark.parametrize("columns", [PETS, DIMS])
 def test_a_blank_frame_of_the_words_without_a_title_is_said(
@@ -5090,6 +5114,27 @@ def test_row_sums_behind_the_weights_are_their_check(tmp_path: Path) -> None:
     blocks: list[Any] = [(1, 1, "Input", X[:3]), (8, 1, "Softmax", (3, 3)), (15, 1, "Row sums", (3, 1))]
     *_, sums = filled_blocks(tmp_path, blocks)
     np.testing.assert_allclose(sums, np.ones((3, 1)), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("row", "is_filled"), [(15, False), (16, False), (17, True)])
+def test_row_sums_in_a_row_are_no_column_sums(row: int, is_filled: bool, tmp_path: Path) -> None:
+    """In a row of their own, they are filled in; right below the weights, they would be read as sums
+    of the columns above, and stay blank."""
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Input", PETS[:3], DIMS, X[:3])
+    sheet.block(10, 2, "Attention weights", PETS[:3], PETS[:3])
+    made.active.cell(row, 2, "Row sums")
+    for column in (3, 4, 5):
+        made.active.cell(row, column).border = EDGE
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    places = [frame.where for _, frame, _ in book.filling.frames]
+    if is_filled:
+        assert (places, book.attention[1:]) == (["Sheet!C12:E14", f"Sheet!C{row}:E{row}"], [])
+        np.testing.assert_allclose(shown_in(book, out)["Softmax.Total"], np.ones((3, 1)), rtol=1e-12)
+    else:
+        assert places == ["Sheet!C12:E14"]
+        assert book.attention[0].startswith(f"Sheet!C{row}:E{row}: stays blank")
 
 
 def test_a_colon_behind_a_title_changes_nothing(tmp_path: Path) -> None:

@@ -884,14 +884,18 @@ def _settle_sums(group: Group, graph: Graph, pages: Mapping[str, Page]) -> Itera
         weights = shown.get(frame.step.removesuffix(".Sum"))
         here = weights and of not in shown and weights.place.sheet == frame.place.sheet
         behind = weights and here and box(weights.place) < box(frame.place)
-        if weights and behind and not _OF_EXPONENTIALS.search(frame.by):
-            check = replace(frame, step=weights.step + TOTAL, turned=weights.turned)
-            group.frames[group.frames.index(frame)] = check
+        if (
+            weights
+            and behind
+            and not _OF_EXPONENTIALS.search(frame.by)
+            and (frame.turned == weights.turned or not _is_below(frame, weights, pages))
+        ):
+            group.frames[group.frames.index(frame)] = replace(frame, step=weights.step + TOTAL)
             continue
         for other in (one for one in group.frames if one.place.sheet == frame.place.sheet):
             place = other.place
             beside = (place.row, place.rows) == (row, rows) and 1 <= column - place.last_column <= 2
-            below = (place.column, place.columns) == (column, columns) and row == place.last_row + 1
+            below = _is_below(frame, other, pages)
             if (beside or below) and other.step != of and other is not frame:
                 total = other.step + TOTAL
                 if total in graph and (below if other.turned else beside):
@@ -903,6 +907,14 @@ def _settle_sums(group: Group, graph: Graph, pages: Mapping[str, Page]) -> Itera
                 if pages[frame.place.sheet].filled(*box(frame.place)) < rows * columns:
                     yield f"{frame.where}: stays blank; {frame.step} is {others}."
                 break
+
+
+def _is_below(frame: Frame, other: Frame, pages: Mapping[str, Page]) -> bool:
+    """Whether a frame has the columns of another one above it, at most a blank row between them."""
+    row, column, _, columns = box(frame.place)
+    same = (column, columns) == (other.place.column, other.place.columns)
+    labelled = pages[frame.place.sheet].texts(row - 1, column, 1, columns)
+    return same and 1 <= row - other.place.last_row <= 2 - bool(labelled)
 
 
 _OF_EXPONENTIALS = re.compile(r"exp|e\^|denominator|normali", re.IGNORECASE)
