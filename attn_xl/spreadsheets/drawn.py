@@ -6,10 +6,10 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from itertools import chain, count
+from itertools import chain, count, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.parsers.expat import ExpatError
@@ -172,8 +172,7 @@ def read_drawn(path: Path, content: bytes | None = None) -> DrawnBook:
             sheet.formulas = formulas.get(name, {})
             where = f"{path}, sheet {name!r}"
             _close(sheet, package.read(part), package)
-            texts = [cell for cell, value in sheet.values.items() if isinstance(value, str)]
-            sheet.looks = _looks(package.read(part), edging, sheet.formulas, texts, where)
+            sheet.looks = _looks(sheet, package.read(part), edging, where)
             drawn.sheets.append(sheet)
     except (Malformed, ExpatError, *DAMAGED, LookupError) as error:
         raise damaged(path, str(error)) from None
@@ -278,19 +277,11 @@ def _close(sheet: DrawnSheet, xml: bytes, package: Package) -> None:
         sheet.closed.append(((1, 1, 1 << 20, 1 << 14), "a protected sheet"))
 
 
-def _looks(
-    xml: bytes,
-    edging: _Edging,
-    formulas: Iterable[tuple[int, int]],
-    texts: Iterable[tuple[int, int]],
-    where: str,
-) -> Looks:
-    """How the cells of a sheet look.
+def _looks(sheet: DrawnSheet, xml: bytes, edging: _Edging, where: str) -> Looks:
+    """How the cells of a sheet look, some of whose formulas may be missing in its XML.
 
     Args:
         edging: the borders and fills of the styles.
-        formulas: the cells with formulas, some of which may be missing in the XML.
-        texts: the cells with texts.
 
     Raises:
         InputError: if cells have no addresses, or are not in order.
@@ -319,29 +310,61 @@ def _looks(
             f"{where}: its cells have no addresses, or no order. Save it once in a spreadsheet program."
         )
     last = max(rows, default=0), max((across[-1] for across in columns), default=0)
-    numbers = np.full(np.array([last, *formulas]).max(axis=0) + 1, -1, np.int32)
+    numbers = np.full(np.array([last, *sheet.formulas]).max(axis=0) + 1, -1, np.int32)
     of_rows = np.repeat(np.array(rows, int), [*map(len, columns)])
     numbers[of_rows, np.array([*chain(*columns)], int)] = [*chain(*styles)]
     marks = np.stack(edging)[:, np.minimum(numbers, len(edging.fills) - 1)]
     marks[:, numbers < 0] = 0
-    outlined = np.any((marks > 0) & (marks != _paper(numbers, marks, texts)), axis=0)
+    texts = [cell for cell, value in sheet.values.items() if isinstance(value, str)]
+    if texts:
+        marks *= marks != _paper(numbers, marks)
+    outlined = np.any(marks > 0, axis=0, keepdims=True)[0]
+    for row, column in texts:
+        for run in _beside_title(sheet, marks, row, column):
+            outlined[row, run] = False
     for top, left, high, wide in rectangles_of(outlined):
         box = outlined[top : top + high, left : left + wide]
         box[:] |= box[[0, -1]].all() and box[:, [0, -1]].all()
     return Looks(numbers, outlined)
 
 
-def _paper(numbers: np.ndarray, marks: np.ndarray, texts: Iterable[tuple[int, int]]) -> np.ndarray:
-    """The border and the fill, each 0 if there is none, that all cells along the edge of a sheet share,
-    where texts stand among its cells: as if these were drawn on its paper, they show no frame."""
+def _paper(numbers: np.ndarray, marks: np.ndarray) -> np.ndarray:
+    """The border and the fill, each 0 if there is none, that all cells along the edge of a sheet share:
+    as if they were drawn on its paper, they show no frame."""
     rows, columns = (np.flatnonzero((numbers >= 0).any(axis=axis)) for axis in (1, 0))
-    shared = np.zeros((2, 1, 1), int)
-    if not (len(rows) and len(columns) and any(texts)):
-        return shared
+    if not len(rows):
+        return np.zeros((2, 1, 1), int)
     within = marks[:, rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
     ends = [within[:, 0], within[:, -1], within[:, :, 0], within[:, :, -1]]
     edge = np.concatenate(ends, axis=1)
     return np.where((edge == edge[:, :1]).all(axis=1), edge[:, 0], 0)[:, None, None]
+
+
+def _beside_title(
+    sheet: DrawnSheet, marks: np.ndarray, row: int, column: int
+) -> Iterator[Sequence[int]]:
+    """The columns of blank cells right and left of a text that have its fill, as a heading has over the
+    width of what stands below it."""
+    _, rows, columns = marks.shape
+
+    def look(row: int, column: int) -> list[int]:
+        return marks[:, row, column].tolist() if row < rows and column < columns else [0, 0]
+
+    def blank(row: int, column: int) -> bool:
+        free = (row, column) not in sheet.values and (row, column) not in sheet.formulas
+        return free and column > 0 and look(row, column) == own
+
+    def heads(row: int, column: int) -> bool:
+        value, below = sheet.values.get((row + 1, column)), look(row + 1, column)
+        if value is None and not any(below):  # a blank row may part them
+            value, below = sheet.values.get((row + 2, column)), look(row + 2, column)
+        return isinstance(value, str) or (below != own and (value is not None or any(below)))
+
+    own = look(row, column)
+    for step in (1, -1) if own[1] and not own[0] else ():
+        run = [*takewhile(lambda c: blank(row, c), count(column + step, step))]
+        if any(heads(row, c) for c in run) and not any(blank(row - 1, c) for c in run):
+            yield run
 
 
 @cache

@@ -3974,6 +3974,32 @@ def test_a_fill_beside_a_title_is_no_frame(tmp_path: Path) -> None:
     assert (len(book.filling.frames), book.attention) == (3, [])
 
 
+@pytest.mark.parametrize("gap", [0, 1])
+@pytest.mark.parametrize("borders", [True, False])
+def test_a_fill_over_the_width_of_a_block_belongs_to_its_title(
+    gap: int, borders: bool, tmp_path: Path
+) -> None:
+    """Also over numbers, and with a blank row below. One beside a row of blank cells is its frame's."""
+    made, rng = openpyxl.Workbook(), np.random.default_rng(2)
+    sheet, w = AuthorSheet(made.active, borders=borders), rng.integers(-9, 10, (3, 3, 3)) / 10
+    blocks: list[Any] = [(2, 2, "Input", PETS, X)]
+    blocks += [(2, 8 + 6 * n, f"W_{name}", DIMS, one) for n, (name, one) in enumerate(zip("QKV", w))]
+    blocks += [(12 + 10 * n, 2, name, PETS, None) for n, name in enumerate(("Softmax", "Output"))]
+    for row, column, title, rows, content in blocks:
+        columns = PETS if title == "Softmax" else DIMS
+        sheet.block(row, column, "", rows, columns, content)
+        made.active.cell(row - gap, column, title)
+        for c in range(column, column + 1 + len(columns)):
+            made.active.cell(row - gap, c).fill = PatternFill("solid", "1F4E78")
+    for c in range(2, 8):
+        made.active.cell(32, c, "Means" if c == 2 else None).fill = PatternFill("solid", "FFF2CC")
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (len(book.filling.frames), book.attention[:-1]) == (2, [])
+    assert book.attention[-1].startswith("Sheet!C32:G32: ")
+    output = naive_attention(*(X @ one for one in w))[1]
+    np.testing.assert_allclose(shown_in(book, out)["Output"], output, rtol=1e-12)
+
+
 @pytest.mark.parametrize("labels", [True, False])
 @pytest.mark.parametrize(
     "paper",
