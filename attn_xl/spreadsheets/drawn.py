@@ -313,15 +313,16 @@ def _looks(sheet: DrawnSheet, xml: bytes, edging: _Edging, where: str) -> Looks:
     numbers = np.full(np.array([last, *sheet.formulas]).max(axis=0) + 1, -1, np.int32)
     of_rows = np.repeat(np.array(rows, int), [*map(len, columns)])
     numbers[of_rows, np.array([*chain(*columns)], int)] = [*chain(*styles)]
-    marks = np.stack(edging)[:, np.minimum(numbers, len(edging.fills) - 1)]
+    marks = np.stack(edging[:2])[:, np.minimum(numbers, len(edging.fills) - 1)]
     marks[:, numbers < 0] = 0
     texts = [cell for cell, value in sheet.values.items() if isinstance(value, str)]
     if texts:
         marks *= marks != _paper(numbers, marks)
     outlined = np.any(marks > 0, axis=0, keepdims=True)[0]
     for row, column in texts:
-        for run in _beside_title(sheet, marks, row, column):
-            outlined[row, run] = False
+        if marks[0, row, column] in edging.lines:
+            for run in _beside_title(sheet, marks, row, column):
+                outlined[row, run] = False
     for top, left, high, wide in rectangles_of(outlined):
         box = outlined[top : top + high, left : left + wide]
         box[:] |= box[[0, -1]].all() and box[:, [0, -1]].all()
@@ -343,8 +344,8 @@ def _paper(numbers: np.ndarray, marks: np.ndarray) -> np.ndarray:
 def _beside_title(
     sheet: DrawnSheet, marks: np.ndarray, row: int, column: int
 ) -> Iterator[Sequence[int]]:
-    """The columns of blank cells right and left of a text that have its fill, as a heading has over the
-    width of what stands below it."""
+    """The columns of blank cells right and left of a text that have its look, as a heading has a fill
+    or a line over the width of what stands below it."""
     _, rows, columns = marks.shape
 
     def look(row: int, column: int) -> list[int]:
@@ -361,7 +362,7 @@ def _beside_title(
         return isinstance(value, str) or (below != own and (value is not None or any(below)))
 
     own = look(row, column)
-    for step in (1, -1) if own[1] and not own[0] else ():
+    for step in (1, -1) if any(own) else ():
         run = [*takewhile(lambda c: blank(row, c), count(column + step, step))]
         if any(heads(row, c) for c in run) and not any(blank(row - 1, c) for c in run):
             yield run
@@ -432,6 +433,8 @@ class _Edging(NamedTuple):
 
     borders: np.ndarray
     fills: np.ndarray
+    lines: frozenset[int]
+    """The borders, and 0, that are only above or below a cell."""
 
 
 def _edging(package: Package) -> _Edging:
@@ -446,9 +449,9 @@ def _edging(package: Package) -> _Edging:
         if tag == "border" and inside[-1:] == ["borders"]:
             borders.append(frozenset())
         elif tag in _EDGES and "borders" in inside and attributes.get("style", "none") != "none":
-            borders[-1] |= {tag + attributes["style"]}
+            borders[-1] |= {tag, (tag, attributes["style"])}
         elif tag == "color" and "borders" in inside and _is_white(attributes):
-            borders[-1] = frozenset(one for one in borders[-1] if not one.startswith(inside[-1]))
+            borders[-1] = frozenset(one for one in borders[-1] if inside[-1] not in (one, one[0]))
         elif tag == "fill" and inside[-1:] == ["fills"]:
             fills.append(frozenset())
         elif tag == "patternFill" and "fills" in inside:
@@ -464,7 +467,10 @@ def _edging(package: Package) -> _Edging:
     if part in package.parts:
         parse(package.read(part), start, lambda tag, text: inside.__delitem__(-1))
     numbers = [(_number(borders, border), _number(fills, fill)) for border, fill in styles]
-    return _Edging(*np.array([*numbers, (0, 0)]).T)
+    sides = {"left", "right"}
+    lines = {_number(borders, n) for n, edges in enumerate(borders) if sides.isdisjoint(edges)}
+    of_styles = np.array([*numbers, (0, 0)]).T
+    return _Edging(of_styles[0], of_styles[1], frozenset(lines))
 
 
 def _number(looks: Sequence[frozenset[Any]], at: int) -> int:

@@ -348,7 +348,14 @@ class Page:
             blank[cell] = False
         for top, left, bottom, right in self.sheet.merged:  # of a title
             blank[top : bottom + 1, left : right + 1] = False
-        return [one for one in rectangles_of(blank) if self.framed(*one) == one[2] * one[3]]
+        boxes = (one for one in rectangles_of(blank) if self.framed(*one) == one[2] * one[3])
+        return [one for one in boxes if not self._is_corner(*one)]
+
+    def _is_corner(self, row: int, column: int, rows: int, columns: int) -> bool:
+        """Whether a cell stands between the labels of a matrix, those right of it and those below."""
+        labelled = self.texts(row, column + 1, 1, 1) and self.texts(row + 1, column, 1, 1)
+        others = self.texts(row, column - 1, 1, 1) or self.texts(row + 1, column + 1, 1, 1)
+        return rows == columns == 1 and bool(labelled and not others)
 
     @cached_property
     def blank_from(self) -> dict[tuple[int, int], tuple[int, int]]:

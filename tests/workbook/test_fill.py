@@ -3976,10 +3976,12 @@ def test_a_fill_beside_a_title_is_no_frame(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("gap", [0, 1])
 @pytest.mark.parametrize("borders", [True, False])
+@pytest.mark.parametrize("line", [True, False])
 def test_a_fill_over_the_width_of_a_block_belongs_to_its_title(
-    gap: int, borders: bool, tmp_path: Path
+    line: bool, gap: int, borders: bool, tmp_path: Path
 ) -> None:
-    """Also over numbers, and with a blank row below. One beside a row of blank cells is its frame's."""
+    """Or a line; also over numbers, and with a blank row below. One beside a row of blank cells is its
+    frame's. The corner of labels is no frame."""
     made, rng = openpyxl.Workbook(), np.random.default_rng(2)
     sheet, w = AuthorSheet(made.active, borders=borders), rng.integers(-9, 10, (3, 3, 3)) / 10
     blocks: list[Any] = [(2, 2, "Input", PETS, X)]
@@ -3990,7 +3992,11 @@ def test_a_fill_over_the_width_of_a_block_belongs_to_its_title(
         sheet.block(row, column, "", rows, columns, content)
         made.active.cell(row - gap, column, title)
         for c in range(column, column + 1 + len(columns)):
-            made.active.cell(row - gap, c).fill = PatternFill("solid", "1F4E78")
+            if line:
+                made.active.cell(row - gap, c).border = Border(bottom=Side("medium"))
+            else:
+                made.active.cell(row - gap, c).fill = PatternFill("solid", "1F4E78")
+        made.active.cell(row + 1, column).border = EDGE
     for c in range(2, 8):
         made.active.cell(32, c, "Means" if c == 2 else None).fill = PatternFill("solid", "FFF2CC")
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
