@@ -317,8 +317,11 @@ def _looks(sheet: DrawnSheet, xml: bytes, edging: _Edging, where: str) -> Looks:
     marks[:, numbers < 0] = 0
     texts = [cell for cell, value in sheet.values.items() if isinstance(value, str)]
     if texts:
-        marks *= marks != _paper(numbers, marks)
-    outlined = np.any(marks > 0, axis=0, keepdims=True)[0]
+        paper = _paper(numbers, marks)
+        marks *= marks != paper
+        if paper[1] <= 0:  # white on white
+            marks *= marks > 0
+    outlined = np.any(marks != 0, axis=0, keepdims=True)[0]
     for row, column in texts:
         if marks[0, row, column] in edging.lines:
             for run in _beside_title(sheet, marks, row, column):
@@ -427,9 +430,12 @@ def rows_in(xml: bytes) -> Iterator[RowText]:
         yield RowText(start, end, found[1], found[2], xml[first:last])
 
 
+_WHITE = frozenset({"white"})
+
+
 class _Edging(NamedTuple):
     """What marks the cells of each style: a number for its border and one for its fill, equal for
-    equal looks, 0 for none and for white. The last entry is that of cells without a style."""
+    equal looks, 0 for none and -1 for white. The last entry is that of cells without a style."""
 
     borders: np.ndarray
     fills: np.ndarray
@@ -451,7 +457,7 @@ def _edging(package: Package) -> _Edging:
         elif tag in _EDGES and "borders" in inside and attributes.get("style", "none") != "none":
             borders[-1] |= {tag, (tag, attributes["style"])}
         elif tag == "color" and "borders" in inside and _is_white(attributes):
-            borders[-1] = frozenset(one for one in borders[-1] if inside[-1] not in (one, one[0]))
+            borders[-1] = _WHITE.union(one for one in borders[-1] if inside[-1] not in (one, one[0]))
         elif tag == "fill" and inside[-1:] == ["fills"]:
             fills.append(frozenset())
         elif tag == "patternFill" and "fills" in inside:
@@ -459,7 +465,7 @@ def _edging(package: Package) -> _Edging:
             fills[-1] = frozenset() if kind in ("none", "gray125") else frozenset({("", kind)})
         elif tag == "fgColor" and fills[-1:] != [frozenset()] and "fills" in inside:
             white = fills[-1] == {("", "solid")} and _is_white(attributes)
-            fills[-1] = frozenset() if white else fills[-1] | attributes.items()
+            fills[-1] = _WHITE if white else fills[-1] | attributes.items()
         elif tag == "xf" and inside[-1:] == ["cellXfs"]:
             styles.append((int(attributes.get("borderId", 0)), int(attributes.get("fillId", 0))))
         inside.append(tag)
@@ -468,14 +474,16 @@ def _edging(package: Package) -> _Edging:
         parse(package.read(part), start, lambda tag, text: inside.__delitem__(-1))
     numbers = [(_number(borders, border), _number(fills, fill)) for border, fill in styles]
     sides = {"left", "right"}
-    lines = {_number(borders, n) for n, edges in enumerate(borders) if sides.isdisjoint(edges)}
+    lines = {0, *(_number(borders, n) for n, one in enumerate(borders) if sides.isdisjoint(one))}
     of_styles = np.array([*numbers, (0, 0)]).T
     return _Edging(of_styles[0], of_styles[1], frozenset(lines))
 
 
 def _number(looks: Sequence[frozenset[Any]], at: int) -> int:
-    """A number for one of the looks, the same for equal ones; 0 for none."""
-    return looks.index(looks[at]) + 1 if at < len(looks) and looks[at] else 0
+    """A number for one of the looks, the same for equal ones; 0 for none, -1 for white."""
+    if at >= len(looks) or not looks[at]:
+        return 0
+    return -1 if looks[at] == _WHITE else looks.index(looks[at]) + 1
 
 
 def _is_white(color: dict[str, str]) -> bool:

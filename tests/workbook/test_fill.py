@@ -4009,8 +4009,8 @@ def test_a_fill_over_the_width_of_a_block_belongs_to_its_title(
 @pytest.mark.parametrize("labels", [True, False])
 @pytest.mark.parametrize(
     "paper",
-    [PatternFill("solid", "FFFFFF"), PatternFill("solid", "DDEBF7"), "FFFFFF", "000000"],
-    ids=["white", "blue", "white borders", "borders"],
+    [PatternFill("solid", color) for color in ("FFFFFF", "DDEBF7", "1F2937")] + ["FFFFFF", "000000"],
+    ids=["white", "blue", "dark", "white borders", "borders"],
 )
 def test_what_a_whole_sheet_has_is_no_frame(paper: Any, labels: bool, tmp_path: Path) -> None:
     """A fill, white borders over the grid, or borders of all cells, which leave the labels alone."""
@@ -4022,11 +4022,16 @@ def test_what_a_whole_sheet_has_is_no_frame(paper: Any, labels: bool, tmp_path: 
     for cell in (cell for row in made.active["A1:K40"] for cell in row):
         if isinstance(paper, PatternFill):
             cell.fill = paper
+            if paper.fgColor.rgb == "001F2937" and cell.border.left.style:
+                white = Side("thin", color="FFFFFF")
+                cell.border = Border(white, white, white, white)
         elif paper == "000000" or not cell.border.left.style:
             side = Side("thin", color=paper)
             cell.border = Border(side, side, side, side)
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
     if labels or paper != "000000":
+        places = [frame.where for _, frame, _ in book.filling.frames]
+        assert places == ["Sheet!C12:G16", "Sheet!C20:G24", "Sheet!C28:E32"]
         check(book, out, X, frames=3)
 
 
