@@ -316,11 +316,11 @@ def _looks(sheet: DrawnSheet, xml: bytes, edging: _Edging, where: str) -> Looks:
     marks = np.stack(edging[:2])[:, np.minimum(numbers, len(edging.fills) - 1)]
     marks[:, numbers < 0] = 0
     texts = [cell for cell, value in sheet.values.items() if isinstance(value, str)]
+    paper = _paper(numbers, marks)
     if texts:
-        paper = _paper(numbers, marks)
         marks *= marks != paper
-        if paper[1] <= 0:  # white on white
-            marks *= marks > 0
+    if paper[1] <= 0:  # white on white
+        marks *= marks > 0
     outlined = np.any(marks != 0, axis=0, keepdims=True)[0]
     for row, column in texts:
         if marks[0, row, column] in edging.lines:

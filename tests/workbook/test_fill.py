@@ -4035,6 +4035,18 @@ def test_what_a_whole_sheet_has_is_no_frame(paper: Any, labels: bool, tmp_path: 
         check(book, out, X, frames=3)
 
 
+def test_white_borders_round_a_frame_on_a_sheet_without_words(tmp_path: Path) -> None:
+    """The sheet's name is the title."""
+    made = openpyxl.Workbook()
+    AuthorSheet(made.active).block(2, 2, "Input", PETS, DIMS, X)
+    side = Side("thin", color="FFFFFF")
+    for cell in (cell for row in made.create_sheet("Scores")["A1:K20"] for cell in row):
+        framed = 3 <= cell.row <= 7 and 3 <= cell.column <= 7
+        cell.border = EDGE if framed else Border(side, side, side, side)
+    book, _ = filled(saved(made, tmp_path / "own.xlsx"))
+    assert [frame.where for _, frame, _ in book.filling.frames] == ["Scores!C3:G7"]
+
+
 @pytest.mark.parametrize("words", [PETS, [None] * 5])
 @pytest.mark.parametrize("columns", [PETS, DIMS])
 def test_a_blank_frame_of_the_words_without_a_title_is_said(
