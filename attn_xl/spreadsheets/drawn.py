@@ -178,6 +178,10 @@ def read_drawn(path: Path, content: bytes | None = None) -> DrawnBook:
         raise damaged(path, str(error)) from None
     _compute_missing(drawn)
     _spread(drawn, formulas)
+    for sheet in drawn.sheets:
+        texts = {cell for cell in sheet.formulas if isinstance(sheet.values.get(cell), str)}
+        repeated = {cell for cell in texts if parse_area(sheet.formulas[cell].text)}
+        sheet.formulas = {cell: f for cell, f in sheet.formulas.items() if cell not in repeated}
     return drawn
 
 

@@ -3914,6 +3914,38 @@ def test_a_list_of_steps_right_of_the_input_is_no_part_of_it(tmp_path: Path) -> 
     assert [one.shape for one in attn_xl.read_tables(out).sentences.values()] == [X.shape]
 
 
+def test_a_single_number_below_a_date_is_no_input(tmp_path: Path) -> None:
+    """The scores are given, and no title tells of an input."""
+    made = openpyxl.Workbook()
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Scores", PETS, PETS, X @ X.T)
+    sheet.block(10, 2, "Softmax", PETS, PETS)
+    for row in (["Last update", datetime.date(2025, 3, 1)], ["Version", 1.2]):
+        made.active.append([None, *row])
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert book.attention == []
+    e = np.exp(X @ X.T)
+    np.testing.assert_allclose(shown_in(book, out)["Softmax"], e / e.sum(axis=1)[:, None], rtol=1e-12)
+
+
+def test_texts_that_repeat_others_are_titles_and_labels(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    texts = [title for title in STEPS if title != "Scaled"]
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Input", PETS, DIMS, X)
+    for n, title in enumerate(texts):
+        sheet.block(9 * n + 11, 2, title, PETS, DIMS if title == "Output" else PETS)
+        made.active.cell(9 * n + 11, 2, f"='My texts'!$A{n + 1}")
+        for row in range(5):
+            made.active.cell(9 * n + 13 + row, 2, f"=B{4 + row}")
+    own = made.create_sheet("My texts")
+    for title in texts:
+        own.append([title])
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert book.attention == []
+    check(book, out, X, frames=3)
+
+
 def test_class_weights_that_do_not_fit_are_left_out_and_said(tmp_path: Path) -> None:
     made = without_scaled(PETS)
     AuthorSheet(made.active).block(2, 12, "W_C", "abcd", ("pos", "neg"), np.ones((4, 2)))

@@ -506,7 +506,8 @@ def _untitled_inputs(
 ) -> list[tuple[Frame, Table]]:
     """The tables without a title that are inputs: those beside or below a titled one that are as large;
     without any titled one, every labelled table, the one that fits the weights, or the only one."""
-    untitled = [one for one in untitled if any(one[1].labelled) or not inputs]
+    several = (one for one in untitled if one[1].values.size > 1)  # not the version of a sheet
+    untitled = [one for one in several if any(one[1].labelled) or not inputs]
     if not inputs:
         widths = {
             size for frame, table in given for size in table.shape if frame.step == steps.W_Q.symbol
