@@ -6,7 +6,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import chain, count, takewhile
@@ -319,7 +319,8 @@ def _looks(sheet: DrawnSheet, xml: bytes, edging: _Edging, where: str) -> Looks:
     numbers[of_rows, np.array([*chain(*columns)], int)] = [*chain(*styles)]
     marks = np.stack(edging[:2])[:, np.minimum(numbers, len(edging.fills) - 1)]
     marks[:, numbers < 0] = 0
-    texts = [cell for cell, value in sheet.values.items() if isinstance(value, str)]
+    texts = {cell for cell, one in sheet.values.items()
+             if isinstance(one, str) and not isinstance(one, ErrorValue)}  # fmt: skip
     paper = _paper(numbers, marks)
     if texts:
         marks *= marks != paper
@@ -327,9 +328,10 @@ def _looks(sheet: DrawnSheet, xml: bytes, edging: _Edging, where: str) -> Looks:
         marks *= marks > 0
     outlined = np.any(marks != 0, axis=0, keepdims=True)[0]
     for row, column in texts:
-        if marks[0, row, column] in edging.lines:
+        if marks[0, row, column] in (0, *edging.lines):
             for run in _beside_title(sheet, marks, row, column):
                 outlined[row, run] = False
+    _outline_between_lines(texts, marks[0] * (marks[1] == 0), edging, outlined)
     for top, left, high, wide in rectangles_of(outlined):
         box = outlined[top : top + high, left : left + wide]
         box[:] |= box[[0, -1]].all() and box[:, [0, -1]].all()
@@ -346,6 +348,44 @@ def _paper(numbers: np.ndarray, marks: np.ndarray) -> np.ndarray:
     ends = [within[:, 0], within[:, -1], within[:, :, 0], within[:, :, -1]]
     edge = np.concatenate(ends, axis=1)
     return np.where((edge == edge[:, :1]).all(axis=1), edge[:, 0], 0)[:, None, None]
+
+
+def _outline_between_lines(
+    texts: Set[tuple[int, int]], borders: np.ndarray, edging: _Edging, outlined: np.ndarray
+) -> None:
+    """Outline the cells between two lines over the same columns, one of which is theirs, as tables in
+    print have them; without words left of them, and blank cells around them that only have a line."""
+    above, below = (
+        np.isin(borders, [number for number, edges in edging.lines.items() if edge in edges])
+        for edge in ("top", "bottom")
+    )
+    lines = np.pad(above, ((0, 1), (0, 0)))
+    lines[1:] |= below
+    plain = np.isin(borders, [0, *edging.lines])
+    last: dict[tuple[int, int], tuple[int, bool]] = {}
+    found = []
+    for row in np.flatnonzero(lines.any(axis=1)).tolist():
+        ends = np.flatnonzero(np.diff(lines[row], prepend=False, append=False)).tolist()
+        for left, end in zip(ends[::2], ends[1::2]):
+            top, closes = last.get((left, end), (row, False))
+            last[left, end] = row, False
+            told = [[(r, c) in texts for r in range(top, row)] for c in range(left, end)]
+            words = all(told[0]) or (sum(told[0]) == 1 and not told[0][-1])
+            inside = slice(top, row), slice(left + words, end)
+            if top == row or words == end - left or any(map(any, told[words:])):
+                continue
+            own = below[inside][-1].all() or (above[inside][0].all() and not closes)
+            heads = row - top == 1 and not outlined[inside].all()  # a line beside a title
+            if own and plain[inside].all() and not heads:
+                found.append(inside)
+                last[left, end] = row, True
+                outlined[top:row, left] &= not words
+    for rows, columns in found:
+        for row, own, other in ((rows.start - 1, below, above), (rows.stop, above, below)):
+            around = slice(row, row + 1), columns
+            outlined[around] &= other[around] | ~own[around]
+    for inside in found:
+        outlined[inside] = True
 
 
 def _beside_title(
@@ -443,8 +483,8 @@ class _Edging(NamedTuple):
 
     borders: np.ndarray
     fills: np.ndarray
-    lines: frozenset[int]
-    """The borders, and 0, that are only above or below a cell."""
+    lines: Mapping[int, frozenset[Any]]
+    """The borders that are only above or below a cell."""
 
 
 def _edging(package: Package) -> _Edging:
@@ -477,10 +517,13 @@ def _edging(package: Package) -> _Edging:
     if part in package.parts:
         parse(package.read(part), start, lambda tag, text: inside.__delitem__(-1))
     numbers = [(_number(borders, border), _number(fills, fill)) for border, fill in styles]
-    sides = {"left", "right"}
-    lines = {0, *(_number(borders, n) for n, one in enumerate(borders) if sides.isdisjoint(one))}
+    lines = {
+        number: one
+        for n, one in enumerate(borders)
+        if (number := _number(borders, n)) > 0 and one.isdisjoint(("left", "right"))
+    }
     of_styles = np.array([*numbers, (0, 0)]).T
-    return _Edging(of_styles[0], of_styles[1], frozenset(lines))
+    return _Edging(of_styles[0], of_styles[1], lines)
 
 
 def _number(looks: Sequence[frozenset[Any]], at: int) -> int:

@@ -4067,6 +4067,33 @@ def test_what_a_whole_sheet_has_is_no_frame(paper: Any, labels: bool, tmp_path: 
         check(book, out, X, frames=3)
 
 
+@pytest.mark.parametrize(
+    ("words", "labels", "edges"),
+    [(1, True, {1: "tb", 6: "b"}), (0, False, {2: "t", 6: "b"}), (0, False, {2: "t", 7: "t"}),
+     (1, False, {2: "t", 6: "b"})],
+    ids=["labels", "none", "drawn below", "titles left"],
+)  # fmt: skip
+def test_frames_between_two_lines(
+    words: int, labels: bool, edges: dict[int, str], tmp_path: Path
+) -> None:
+    """As tables in print have them: over the words, too, and above and below those of columns."""
+    made, line = openpyxl.Workbook(), Side("medium")
+    sheet = AuthorSheet(made.active, labels=labels, borders=False)
+    for n, title in enumerate(("Input", *(step for step in STEPS if step != "Scaled"))):
+        row, columns = 9 * n + 2, DIMS if n in (0, 3) else PETS
+        left = words > labels  # the title
+        sheet.block(row, 2, "" if left else title, PETS, columns, None if n else X)
+        if left:
+            made.active.cell(row + 3, 2, title)
+        for column in range(3 - words, 3 + len(columns)):
+            for below, sides in edges.items():
+                top, bottom = (line if side in sides else None for side in "tb")
+                made.active.cell(row + below, column).border = Border(top=top, bottom=bottom)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert book.attention == []
+    check(book, out, X, frames=3)
+
+
 def test_white_borders_round_a_frame_on_a_sheet_without_words(tmp_path: Path) -> None:
     """The sheet's name is the title."""
     made = openpyxl.Workbook()
