@@ -4,7 +4,7 @@ matrices of attention, whether they are blank, partly filled or complete."""
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import count, product
@@ -323,16 +323,23 @@ class Page:
         ]
         found: list[Box] = []
         for row, column in starts:
-            rows = columns = 1
-            while (row + rows, column - 1) in texts and not self.heads_sum(row + rows, column - 1):
-                rows += 1
-            while (row - 1, column + columns) in texts and not self.heads_sum(
-                row - 1, column + columns
-            ):
-                columns += 1
+            rows, columns = (self._labels_from(texts, row, column, *way) for way in ((1, 0), (0, 1)))
             if not found or min(rows, columns) > 1 or self.framed(row, column, rows, columns):
                 found.append((row, column, rows, columns))
         return found
+
+    def _labels_from(
+        self, texts: Set[tuple[int, int]], row: int, column: int, down: int, across: int
+    ) -> int:
+        """How many labels stand beside or above cells; a text beside a cell without a border or fill,
+        where the first one has that, is a note."""
+        framed, number = self.framed(row, column, 1, 1), 0
+        while self.framed(row, column, 1, 1) >= framed:
+            label = row - across, column - down
+            if label not in texts or (number and self.heads_sum(*label)):
+                break
+            row, column, number = row + down, column + across, number + 1
+        return number
 
     @cached_property
     def is_text(self) -> bool:
@@ -579,7 +586,9 @@ def is_label(cells: Page, title: Title, row: int, column: int, rows: int, column
         aside = -1 if beside else -aside - 1
         if sentence and _below_title(cells, title, (0, -1) if over else (0,), (aside,)):
             return True
-        near = [((1, 2), (-1, 0)), ((-1,), (-2,))] if over else [((0,), (-1,))]  # above, or left of it
+        near = (
+            [((1, 2, 3), (-2, -1, 0)), ((-1,), (-2,))] if over else [((0,), (-1,))]
+        )  # above, or left of it
         return any(_below_title(cells, title, up, across) for up, across in near)
     corner = left and above and (title.row, title.column) == (row - up, column - aside)
     return bool(corner) and _below_title(cells, title, (1, 2), (0, 1))
@@ -1200,6 +1209,10 @@ def _over(cells: Page, title: Title, block: tuple[int, int, int, int]) -> bool:
     between = any(_step_at(cells.sheet, (row - 2, at)) for at in (column - 1, column))
     parted = cells.labels(row - 1, column, 1, columns) and not between
     alone = cells.texts(title.row, column - 1, 1, columns + 1) == 1
-    over = range(column - 1, column + columns if alone else column + 1)
+    free = not (
+        cells.texts(title.row, column - 1, 1, columns + 1) or cells.texts(row, column - 2, rows, 1)
+    )
+    first = column - 1 - bool(free and cells.labels(row, column - 1, rows, 1))
+    over = range(first, column + columns if alone else column + 1)
     above = 0 < row - title.row <= 2 + bool(parted) and title.column in over
     return above or (-1 <= title.row - row < rows and 1 <= column - title.last_column <= 2)

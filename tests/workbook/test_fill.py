@@ -435,7 +435,7 @@ def test_a_target_and_its_source_have_the_same_dimensions(tmp_path: Path) -> Non
     ],
 )
 @pytest.mark.parametrize("across", [False, True])
-@pytest.mark.parametrize("titles", ["above", "two rows above", "left"])
+@pytest.mark.parametrize("titles", ["above", "two rows above", "left", "left of the words"])
 def test_scores_of_encoder_and_decoder_states(
     scores: str, names: Sequence[str], across: bool, titles: str, tmp_path: Path
 ) -> None:
@@ -454,9 +454,9 @@ def test_scores_of_encoder_and_decoder_states(
     wanted = np.array([[np.tanh(a @ w + b @ u) @ v[:, 0] for b in h] for a in s])
     for row in (15, 3) if titles == "two rows above" else ():
         made.active.insert_rows(row)
-    for cell in (*made.active[2], *made.active[14]) if titles == "left" else ():
+    for cell in (*made.active[2], *made.active[14]) if titles.startswith("left") else ():
         if cell.value:
-            made.active.move_range(cell.coordinate, 2, -1)
+            made.active.move_range(cell.coordinate, 2 * (titles == "left"), -1)
     if len(names) == 1:
         wanted = s @ w @ h.T if "s^T" in scores else (h @ w @ s.T).T
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
@@ -1003,6 +1003,19 @@ def test_blank_squares_and_labels_tell_where_the_words_are(
     sheet.block(22, 2, "Turn them into percentages", PETS, PETS)
     sheet.block(32, 2, "Use these weights to mix the embeddings.", PETS, dims)
     check(*filled(saved(made, tmp_path / "own.xlsx")), X, frames=3)
+
+
+def test_titles_left_of_the_words(tmp_path: Path) -> None:
+    """In a column of their own, above: given scores, and sentences over frames."""
+    made, scores = openpyxl.Workbook(), X @ X.T / np.sqrt(3)
+    sheet = AuthorSheet(made.active)
+    sheet.block(2, 2, "Scores", PETS, PETS, scores)
+    sheet.block(12, 2, "Turn them into percentages", PETS, PETS)
+    for row in (2, 12):
+        made.active.move_range(f"B{row}", 0, -1)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert book.attention == []
+    np.testing.assert_allclose(shown_in(book, out)["Softmax"], naive_attention(X, X, X)[0], rtol=1e-12)
 
 
 def test_words_on_both_sides_of_a_square_are_those_of_the_input(tmp_path: Path) -> None:
@@ -4092,6 +4105,17 @@ def test_frames_between_two_lines(
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
     assert book.attention == []
     check(book, out, X, frames=3)
+
+
+def test_a_note_below_the_labels_of_a_frame_is_no_label(tmp_path: Path) -> None:
+    """On a sheet that is named as the step; the cells right of the note have no borders."""
+    made = openpyxl.Workbook()
+    AuthorSheet(made.active).block(2, 2, "Input", PETS, DIMS, X)
+    AuthorSheet(made.create_sheet("Softmax")).block(2, 2, "", PETS, PETS)
+    made["Softmax"].cell(9, 2, "Each row sums to 1")
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert book.attention == []
+    check(book, out, X, frames=1)
 
 
 def test_white_borders_round_a_frame_on_a_sheet_without_words(tmp_path: Path) -> None:

@@ -63,11 +63,12 @@ def test_a_frame_compares_a_word_that_sentences_share(
     np.testing.assert_allclose(shown, wanted, rtol=1e-12)
 
 
-def test_the_title_of_a_comparison_may_stand_left_of_its_labels(tmp_path: Path) -> None:
+@pytest.mark.parametrize("cell", ["B60", "B61"])
+def test_the_title_of_a_comparison_may_stand_left_of_its_labels(cell: str, tmp_path: Path) -> None:
     path = sheet_with(tmp_path / "own.xlsx", "", ["context 1", "context 2", "difference"])
     made = openpyxl.load_workbook(path)
     made.active.move_range("B61:E64", cols=1)
-    made.active["B61"] = "mouse"
+    made.active[cell] = "mouse"
     book = fill_file(saved(made, path), {})
     (tmp_path / "out.xlsx").write_bytes(book.content)
     shown = openpyxl.load_workbook(tmp_path / "out.xlsx", data_only=True).active["D62:F64"]

@@ -280,7 +280,8 @@ def _unnamed(
             if meets_one(place, taken):
                 continue
             first = 2 if page.labels(row - 1, column, 1, columns) else 1
-            away = [*every(range(first, 5), range(1 - columns, 2)), *every((0, 1, -1), range(1, 4))]
+            left = 2 + bool(page.labels(row, column - 1, rows, 1))
+            away = [*every(range(first, 5), range(1 - columns, left)), *every((0, 1, -1), range(1, 4))]
             near = [
                 (row - n, column - m) for n, m in sorted(away, key=lambda one: one[0] + abs(one[1]))
             ]
@@ -367,7 +368,7 @@ def _asked(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str])
         for row, column, rows, columns in dict.fromkeys((*framed, *_between(page, made.groups))):
             place = Place(name, row, column, rows, columns)
             guess = next((step for step, shapes in open_steps if (rows, columns) in shapes), "")
-            near = (*every(range(row - 4, row), range(column - 1, column + columns)),
+            near = (*every(range(row - 4, row), range(column - 2, column + columns)),
                     (row, column - 2), (row, column - 3))  # fmt: skip
             values = (page.sheet.values.get(cell, "") for cell in near)
             texts = [clean(value) for value in values if isinstance(value, str)]

@@ -126,7 +126,7 @@ def _told(
         *(
             (place.row - away, place.column + aside)
             for away in (above, 1, 3)
-            for aside in range(-1, width)
+            for aside in range(-1 - bool(sides[0]), width)
         ),
         *((place.row - up, place.column - 2) for up in (0, 1)),
     ]
