@@ -79,6 +79,7 @@ class DrawnSheet:
         name, part: the sheet, and the part of the package that holds it.
         values: of its nonblank cells: numbers, texts, error values, `NOT_STORED`.
         formulas: of its formula cells; cells that share a formula have that of the first.
+        results: these cells without those of texts that repeat another cell (`=B4`).
         looks: of its cells.
         merged: its merged cells.
         closed: ranges where nothing can be written, each with the reason.
@@ -90,6 +91,7 @@ class DrawnSheet:
     part: str
     values: dict[tuple[int, int], Any] = field(default_factory=dict)
     formulas: dict[tuple[int, int], Formula] = field(default_factory=dict)
+    results: set[tuple[int, int]] = field(default_factory=set)
     looks: Looks = NO_LOOKS
     merged: list[Corners] = field(default_factory=list)
     closed: list[tuple[Corners, str]] = field(default_factory=list)
@@ -180,8 +182,9 @@ def read_drawn(path: Path, content: bytes | None = None) -> DrawnBook:
     _spread(drawn, formulas)
     for sheet in drawn.sheets:
         texts = {cell for cell in sheet.formulas if isinstance(sheet.values.get(cell), str)}
-        repeated = {cell for cell in texts if parse_area(sheet.formulas[cell].text)}
-        sheet.formulas = {cell: f for cell, f in sheet.formulas.items() if cell not in repeated}
+        sheet.results = {*sheet.formulas} - {
+            one for one in texts if parse_area(sheet.formulas[one].text)
+        }
     return drawn
 
 

@@ -456,7 +456,7 @@ def _titles_of(sheet: DrawnSheet, called: Mapping[str, str]) -> Iterator[Title]:
     ends = {(top, left): right for top, left, _, right in sheet.merged}
     axes, called_by = axes_on(sheet), cache(lambda text: step_called(text, called))
     for (row, column), value in sheet.values.items():
-        if not isinstance(value, str) or (row, column) in sheet.formulas:
+        if not isinstance(value, str) or (row, column) in sheet.results:
             continue
         if value.strip().casefold() in CORNERS or value.strip() in LABELS:
             continue

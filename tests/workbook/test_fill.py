@@ -3942,6 +3942,7 @@ def test_a_single_number_below_a_date_is_no_input(tmp_path: Path) -> None:
 
 
 def test_texts_that_repeat_others_are_titles_and_labels(tmp_path: Path) -> None:
+    """As formulas, which a template keeps for other words."""
     made = openpyxl.Workbook()
     texts = [title for title in STEPS if title != "Scaled"]
     sheet = AuthorSheet(made.active)
@@ -3957,6 +3958,20 @@ def test_texts_that_repeat_others_are_titles_and_labels(tmp_path: Path) -> None:
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
     assert book.attention == []
     check(book, out, X, frames=3)
+    words = ["a", "b", "c", "d", "e", "f", "g"]
+    own = openpyxl.Workbook()
+    for line in ([None, *DIMS], *([word, n, -n, 1] for n, word in enumerate(words))):
+        own.active.append(line)
+    command = [
+        "convert",
+        str(saved(own, tmp_path / "words.xlsx")),
+        "--template",
+        str(tmp_path / "own.xlsx"),
+    ]
+    with pytest.raises(SystemExit):
+        main([*command, "-o", str(tmp_path / "grown.xlsx")])
+    grown = openpyxl.load_workbook(tmp_path / "grown.xlsx").active
+    assert [grown.cell(15 + n, 2).value for n in range(7)] == [f"=B{4 + n}" for n in range(7)]
 
 
 def test_class_weights_that_do_not_fit_are_left_out_and_said(tmp_path: Path) -> None:

@@ -175,7 +175,7 @@ def _answers(
                 own = min(groups, key=lambda one: one.away(title)) is group
                 for one in boxes if own else ():
                     words, place = page.labels(*one), Place(name, *one)
-                    typed = page.sheet.formulas.keys().isdisjoint(place.cells())  # not predicted
+                    typed = page.sheet.results.isdisjoint(place.cells())  # not predicted
                     if typed and words and known.issuperset(map(str.casefold, words)):
                         beyond = (one[0], one[1] + 1) if one[0] == row else (one[0] + 1, one[1])
                         more = page.labels(*beyond, 1, 1)

@@ -589,7 +589,7 @@ def _has_total(page: Page, title: Title) -> bool:
 def _has_words(page: Page, title: Title) -> bool:
     """Whether formulas near a title of the next word, or of a class, make it."""
     near = ((title.row + n, title.column + m) for n in range(4) for m in (0, 1))
-    made = (isinstance(page.sheet.values.get(one), str) for one in near if one in page.sheet.formulas)
+    made = (isinstance(page.sheet.values.get(one), str) for one in near if one in page.sheet.results)
     return title.step.partition(".")[0] in (steps.NEXT.symbol, steps.CLASS.symbol) and any(made)
 
 
