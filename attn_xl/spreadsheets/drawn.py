@@ -365,6 +365,8 @@ def _outline_between_lines(
     lines = np.pad(above, ((0, 1), (0, 0)))
     lines[1:] |= below
     plain = np.isin(borders, [0, *edging.lines])
+    told = np.zeros(borders.shape, bool)
+    told[tuple(np.array([*texts], int).reshape(-1, 2).T)] = True
     last: dict[tuple[int, int], tuple[int, bool]] = {}
     found = []
     for row in np.flatnonzero(lines.any(axis=1)).tolist():
@@ -372,10 +374,12 @@ def _outline_between_lines(
         for left, end in zip(ends[::2], ends[1::2]):
             top, closes = last.get((left, end), (row, False))
             last[left, end] = row, False
-            told = [[(r, c) in texts for r in range(top, row)] for c in range(left, end)]
-            words = all(told[0]) or (sum(told[0]) == 1 and not told[0][-1])
+            if top == row:
+                continue
+            first = told[top:row, left]
+            words = bool(first.all() or (first.sum() == 1 and not first[-1]))
             inside = slice(top, row), slice(left + words, end)
-            if top == row or words == end - left or any(map(any, told[words:])):
+            if words == end - left or told[inside].any():
                 continue
             own = below[inside][-1].all() or (above[inside][0].all() and not closes)
             heads = row - top == 1 and not outlined[inside].all()  # a line beside a title

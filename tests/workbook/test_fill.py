@@ -4133,14 +4133,18 @@ def test_a_note_below_the_labels_of_a_frame_is_no_label(tmp_path: Path) -> None:
     check(book, out, X, frames=1)
 
 
-def test_white_borders_round_a_frame_on_a_sheet_without_words(tmp_path: Path) -> None:
-    """The sheet's name is the title."""
+@pytest.mark.parametrize("boxed", [True, False])
+def test_white_borders_round_a_frame_on_a_sheet_without_words(boxed: bool, tmp_path: Path) -> None:
+    """The sheet's name is the title; the frame has boxes, or a line above and one below."""
     made = openpyxl.Workbook()
     AuthorSheet(made.active).block(2, 2, "Input", PETS, DIMS, X)
     side = Side("thin", color="FFFFFF")
     for cell in (cell for row in made.create_sheet("Scores")["A1:K20"] for cell in row):
         framed = 3 <= cell.row <= 7 and 3 <= cell.column <= 7
         cell.border = EDGE if framed else Border(side, side, side, side)
+        if framed and not boxed:
+            top, bottom = (Side("thin") if cell.row == row else None for row in (3, 7))
+            cell.border = Border(top=top, bottom=bottom)
     book, _ = filled(saved(made, tmp_path / "own.xlsx"))
     assert [frame.where for _, frame, _ in book.filling.frames] == ["Scores!C3:G7"]
 
