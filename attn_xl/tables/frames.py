@@ -586,9 +586,8 @@ def is_label(cells: Page, title: Title, row: int, column: int, rows: int, column
         aside = -1 if beside else -aside - 1
         if sentence and _below_title(cells, title, (0, -1) if over else (0,), (aside,)):
             return True
-        near = (
-            [((1, 2, 3), (-2, -1, 0)), ((-1,), (-2,))] if over else [((0,), (-1,))]
-        )  # above, or left of it
+        above_it, left_of_it = ((1, 2, 3), (-2, -1, 0)), ((-1,), (-2,))
+        near = [above_it, left_of_it] if over else [((0,), (-1,))]
         return any(_below_title(cells, title, up, across) for up, across in near)
     corner = left and above and (title.row, title.column) == (row - up, column - aside)
     return bool(corner) and _below_title(cells, title, (1, 2), (0, 1))
@@ -1203,16 +1202,14 @@ def untitled_tables(
 
 
 def _over(cells: Page, title: Title, block: tuple[int, int, int, int]) -> bool:
-    """Whether a title stands just above a block, over its first columns or alone over any, also with a
-    blank row or a line of text between it and labels, or left of its labels."""
+    """Whether a title stands just above a block, over its first columns, the one left of its labels, or
+    alone over any, also with a blank row or a line of text between it and labels, or left of these."""
     row, column, rows, columns = block
     between = any(_step_at(cells.sheet, (row - 2, at)) for at in (column - 1, column))
     parted = cells.labels(row - 1, column, 1, columns) and not between
     alone = cells.texts(title.row, column - 1, 1, columns + 1) == 1
-    free = not (
-        cells.texts(title.row, column - 1, 1, columns + 1) or cells.texts(row, column - 2, rows, 1)
-    )
-    first = column - 1 - bool(free and cells.labels(row, column - 1, rows, 1))
-    over = range(first, column + columns if alone else column + 1)
+    others = cells.texts(title.row, column - 1, 1, columns + 1) + cells.texts(row, column - 2, rows, 1)
+    further = bool(cells.labels(row, column - 1, rows, 1)) and not others
+    over = range(column - 1 - further, column + columns if alone else column + 1)
     above = 0 < row - title.row <= 2 + bool(parted) and title.column in over
     return above or (-1 <= title.row - row < rows and 1 <= column - title.last_column <= 2)
