@@ -6,6 +6,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -18,6 +19,7 @@ import numpy as np
 
 from attn_xl.errors import InputError
 from attn_xl.settings import LABELS, SETTINGS
+from attn_xl.text import clean
 
 from .addresses import Corners, address, parse_area, split_address
 from .book import STEPS_NOTE, Book, book_of
@@ -80,6 +82,7 @@ class DrawnSheet:
         values: of its nonblank cells: numbers, texts, error values, `NOT_STORED`.
         formulas: of its formula cells; cells that share a formula have that of the first.
         results: these cells without those of texts that repeat another cell (`=B4`).
+        spellings: see spelled(); by the text in lower case.
         looks: of its cells.
         merged: its merged cells.
         closed: ranges where nothing can be written, each with the reason.
@@ -92,11 +95,16 @@ class DrawnSheet:
     values: dict[tuple[int, int], Any] = field(default_factory=dict)
     formulas: dict[tuple[int, int], Formula] = field(default_factory=dict)
     results: set[tuple[int, int]] = field(default_factory=set)
+    spellings: Mapping[str, str] = field(default_factory=dict)
     looks: Looks = NO_LOOKS
     merged: list[Corners] = field(default_factory=list)
     closed: list[tuple[Corners, str]] = field(default_factory=list)
     held: set[tuple[int, int]] = field(default_factory=set)
     kept: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def spelled(self, text: str) -> str:
+        """A clean text as most of the book's that differ from it in case alone."""
+        return self.spellings.get(text.casefold(), text)
 
     def at(self, row: int, column: int) -> str:
         """`'My sheet'!B5`, as messages name a cell."""
@@ -180,7 +188,11 @@ def read_drawn(path: Path, content: bytes | None = None) -> DrawnBook:
         raise damaged(path, str(error)) from None
     _compute_missing(drawn)
     _spread(drawn, formulas)
+    values = (value for sheet in drawn.sheets for value in sheet.values.values())
+    spelled = Counter(clean(value) for value in values if isinstance(value, str)).most_common()
+    spellings = {text.casefold(): text for text, _ in reversed(spelled)}
     for sheet in drawn.sheets:
+        sheet.spellings = spellings
         texts = {cell for cell in sheet.formulas if isinstance(sheet.values.get(cell), str)}
         sheet.results = {*sheet.formulas} - {
             one for one in texts if parse_area(sheet.formulas[one].text)

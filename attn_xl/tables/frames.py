@@ -4,6 +4,7 @@ matrices of attention, whether they are blank, partly filled or complete."""
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -270,13 +271,19 @@ class Page:
         return any(self.texts(r, column, 3, 1) == 3 and bare(r, column + 1, 3, 1) for r in tops)
 
     def labels(self, *box: int) -> tuple[str, ...]:
-        """The texts of a row or a column of cells; () unless each has one."""
+        """The texts of a row or a column of cells, in one case throughout the book; () unless each
+        has one."""
         row, column, rows, columns = box
         if row < 1 or column < 1 or self.texts(*box) < rows * columns:
             return ()
         if box not in self._labels:
             cells = product(range(row, row + rows), range(column, column + columns))
-            self._labels[box] = tuple(clean(as_text(self.sheet.values[cell])) for cell in cells)
+            own = [clean(as_text(self.sheet.values[cell])) for cell in cells]
+            spelled = {text: self.sheet.spelled(text) for text in own}
+            alike = Counter(spelled.values())  # `The` and `the` in one sentence
+            self._labels[box] = tuple(
+                spelled[text] if alike[spelled[text]] == 1 else text for text in own
+            )
         return self._labels[box]
 
     @cached_property

@@ -1005,6 +1005,23 @@ def test_blank_squares_and_labels_tell_where_the_words_are(
     check(*filled(saved(made, tmp_path / "own.xlsx")), X, frames=3)
 
 
+def test_words_in_another_case_are_the_same(tmp_path: Path) -> None:
+    """As labels in capitals, on another sheet; `The` and `the` are two words of a sentence."""
+    made, words = openpyxl.Workbook(), ["The", "dog", "and", "the", "cat"]
+    AuthorSheet(made.active).block(2, 2, "Input", words, DIMS, X)
+    decoder, own, other = AuthorSheet(made.create_sheet("Decoder")), ["Le", "chien"], words
+    decoder.block(2, 2, "Input", own, DIMS, Y[:2])
+    own, other = ([one if one[1:] == "he" else one.upper() for one in side] for side in (own, other))
+    decoder.block(12, 2, "Cross-attention scores", own, other)
+    decoder.block(12, 10, "Output", own, ["DIM 1", "DIM 2", "DIM 3"])
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert not any(one.startswith("Decoder!") for one in book.attention)
+    sheet, output = read_drawn(out).sheets[1], naive_attention(Y[:2], X, X)[1]
+    for place, wanted in (((14, 3, 2, 5), Y[:2] @ X.T), ((14, 11, 2, 3), output)):
+        shown = values_in(sheet, Place("Decoder", *place), False)[1]
+        np.testing.assert_allclose(shown, wanted, rtol=1e-12)
+
+
 def test_titles_left_of_the_words(tmp_path: Path) -> None:
     """In a column of their own, above: given scores, and sentences over frames."""
     made, scores = openpyxl.Workbook(), X @ X.T / np.sqrt(3)
@@ -4154,12 +4171,12 @@ def test_white_borders_round_a_frame_on_a_sheet_without_words(boxed: bool, tmp_p
 def test_a_blank_frame_of_the_words_without_a_title_is_said(
     columns: Any, words: Any, tmp_path: Path
 ) -> None:
-    """Below numbers, too, and labelled on one side."""
-    made = openpyxl.Workbook()
+    """Below numbers, too, labelled on one side, and in capitals."""
+    made, capitals = openpyxl.Workbook(), [word.upper() for word in PETS]
     sheet = AuthorSheet(made.active)
     sheet.block(2, 2, "Input", PETS, DIMS, X)
-    sheet.block(10, 2, "Scores", PETS, PETS)
-    sheet.block(18, 2, "", words, columns)
+    sheet.block(10, 2, "Scores", capitals, capitals)
+    sheet.block(18, 2, "", words, [word.upper() for word in columns])
     made.active["D17"] = 5
     book, _ = filled(saved(made, tmp_path / "own.xlsx"))
     step, end = ("Softmax", "G24") if columns is PETS else ("Output", "E24")

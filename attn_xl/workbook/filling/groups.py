@@ -291,8 +291,8 @@ def _unnamed(
             values = ((cell, page.sheet.values.get(cell)) for cell in near)
             texts = ((c, v) for c, v in values if isinstance(v, str) and not isinstance(v, ErrorValue))
             told = ((cell, clean(text)) for cell, text in texts if text not in ARROWS)
-            own = {label for side, _ in labels_of(page, place) for label in side if several}
-            texts_near = [one for one in told if one[1] not in labels | own and one[0] not in axes]
+            own = {label for side, _ in labels_of(page, place) for label in side if several} | labels
+            texts_near = [(c, v) for c, v in told if page.sheet.spelled(v) not in own and c not in axes]
             corner = row - 1, column - 1
             texts_near.sort(key=lambda one: (not step_told(one[1]), one[0] == corner))
             for cell, text in texts_near[:1]:
@@ -371,7 +371,7 @@ def _asked(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str])
             near = (*every(range(row - 4, row), range(column - 2, column + columns)),
                     (row, column - 2), (row, column - 3))  # fmt: skip
             values = (page.sheet.values.get(cell, "") for cell in near)
-            texts = [clean(value) for value in values if isinstance(value, str)]
+            texts = [page.sheet.spelled(clean(value)) for value in values if isinstance(value, str)]
             if meets_one(place, taken) or place in asked:
                 continue
             if guess and known.issuperset(texts):
