@@ -27,7 +27,7 @@ SAMPLES = ROOT / "samples"
 TOLERANCE = 1e-12
 alike, thorough = pytest.mark.alike, pytest.mark.thorough
 needs_libreoffice = pytest.mark.skipif(libreoffice() is None, reason="LibreOffice is not installed")
-PART, THOROUGH, LEAST = 40, 3, 15
+PART, THOROUGH, LEAST = 40, 3, 8
 """Of similar cases one in so many runs without --thorough, and with it, then at least so many."""
 THOROUGHLY = False
 """Whether this is a run with --thorough."""

@@ -71,7 +71,7 @@ class Graph(Mapping[str, Matrix]):
         try:
             return self._nodes[name]
         except KeyError:
-            raise UnknownStepError(f"there is no step {name!r}. {nearest(name, self)}") from None
+            raise UnknownStepError(name, [*self]) from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._nodes)
@@ -97,9 +97,12 @@ class Graph(Mapping[str, Matrix]):
 
 
 class UnknownStepError(CallError, KeyError):
-    """A step that does not exist in the model."""
+    """A step that does not exist in the model; its message is made where it is shown, as `get()`
+    catches it."""
 
-    __str__ = Exception.__str__
+    def __str__(self) -> str:
+        name, known = self.args
+        return f"there is no step {name!r}. {nearest(name, known)}"
 
 
 def referred_to(node: Matrix) -> Iterator[Matrix]:

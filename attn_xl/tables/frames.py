@@ -1138,7 +1138,7 @@ def is_beyond(cells: Page, place: Place, title: Title) -> bool:
         side = Place(title.sheet, *line)
         if is_open and not cells.texts(*line):
             side = shifted(side, *further)
-        titled, first = side.overlaps(own), replace(side, rows=1, columns=1)
+        titled, first = side.overlaps(own), Place(side.sheet, side.row, side.column, 1, 1)
         begins = is_open or (first != own and cells.texts(*box(first)))
         if begins and not labels and titled < cells.texts(*box(side)) < max(line[2:]):
             return True
@@ -1150,7 +1150,8 @@ def box(place: Place) -> tuple[int, int, int, int]:
 
 
 def shifted(place: Place, rows: int, columns: int) -> Place:
-    return replace(place, row=place.row + rows, column=place.column + columns)
+    row, column, *size = box(place)
+    return Place(place.sheet, row + rows, column + columns, *size)
 
 
 def cost(title: Title, place: Place) -> float:

@@ -123,6 +123,7 @@ def of_head(name: str, sheet: str) -> str:
     return name if whole or not head else f"{name}_{head[1]}"
 
 
+@lru_cache(maxsize=20_000)
 def weight_label(text: str) -> str | None:
     """The weights that a label names: `W_Q` for `Wq`, `W^Q`, `W_{Q}:` and `Query weights`; `W_Q_2` for
     `Query weights, head 2` and `Head 2: Wq`; None if it names none."""

@@ -155,7 +155,7 @@ def test_a_run_recalculates_also_after_changes(run: str, tmp_path: Path) -> None
 
 @by_libreoffice
 def test_libreoffice_recalculates_whole_runs_after_changes(tmp_path: Path) -> None:
-    cases = [Changed(run, 5 if run == "sample" else 2, tmp_path) for run in RUNS]
+    cases = [Changed(run, 2, tmp_path) for run in ("sample", "encoder")]
     (tmp_path / "lo").mkdir()
     books = recalculated_by_libreoffice([case.changed for case in cases], tmp_path / "lo")
     for case, path in zip(cases, books):
