@@ -347,6 +347,7 @@ def _looks(sheet: DrawnSheet, xml: bytes, edging: _Edging, where: str) -> Looks:
             for run in _beside_title(sheet, marks, row, column):
                 outlined[row, run] = False
     _outline_between_lines(texts, marks[0] * (marks[1] == 0), edging, outlined)
+    _outline_between_bands(texts, marks, outlined)
     for top, left, high, wide in rectangles_of(outlined):
         box = outlined[top : top + high, left : left + wide]
         box[:] |= box[[0, -1]].all() and box[:, [0, -1]].all()
@@ -405,6 +406,34 @@ def _outline_between_lines(
             outlined[around] &= other[around] | ~own[around]
     for inside in found:
         outlined[inside] = True
+
+
+def _outline_between_bands(
+    texts: Set[tuple[int, int]], marks: np.ndarray, outlined: np.ndarray
+) -> None:
+    """Outline the rows between those that have a fill, where every second row of a frame has one, and
+    those before and after these that have labels, too."""
+    plain, bands = marks == 0, outlined & (marks[0] == 0)
+    bands[tuple(np.array([*texts], int).reshape(-1, 2).T)] = False
+    rows_of: dict[tuple[int, int], set[int]] = {}
+    for row in np.flatnonzero(bands.any(axis=1)).tolist():
+        edges = np.flatnonzero(np.diff(bands[row], prepend=False, append=False)).tolist()
+        for run in zip(edges[::2], edges[1::2]):
+            rows_of.setdefault(run, set()).add(row)
+    between, ends = [], []
+    for (left, end), filled in rows_of.items():
+        labelled = {row for row, column in texts if column == left - 1}
+        inside = {row for row, column in texts if left <= column < end}
+        free = {*np.flatnonzero(plain[..., left:end].all(axis=(0, 2))).tolist()} - inside
+        around = [(row, row + n) for row in filled for n in (1, -1) if row + n in free]
+        between += [
+            (row, left, end)
+            for before, row in around
+            if {row - 1, row + 1} <= filled and (row in labelled) == (before in labelled)
+        ]
+        ends += [(row, left, end) for before, row in around if {row, before} <= labelled]
+    for row, left, end in (*between, *ends) if between else ():
+        outlined[row, left:end] = True
 
 
 def _beside_title(

@@ -4139,6 +4139,31 @@ def test_frames_between_two_lines(
     check(book, out, X, frames=3)
 
 
+@pytest.mark.parametrize(
+    ("words", "wide", "first", "labels"), [(3, 2, 0, True), (4, 1, 1, True), (5, 0, 0, False)],
+    ids=["and a heading", "and labels", "no labels"],
+)  # fmt: skip
+def test_frames_whose_every_second_row_has_a_fill(
+    words: int, wide: int, first: int, labels: bool, tmp_path: Path
+) -> None:
+    """Without borders."""
+    made, own, x = openpyxl.Workbook(), PETS[:words], X[:words]
+    sheet = AuthorSheet(made.active, labels=labels, borders=False)
+    for n, title in enumerate(("Input", "Scores", "Softmax", "Output")):
+        columns = DIMS if n in (0, 3) else own
+        sheet.block(9 * n + 2, 2, title, own, columns, None if n else x)
+        for row in (*(range(first, words, 2)), *[-1] * (wide > 1)):
+            color = "8EA9DB" if row < 0 else "F3F3F3"
+            for column in range(3 - (wide > 0), 3 + len(columns)):
+                cell = made.active.cell(9 * n + 4 + row, column)
+                cell.fill = PatternFill("solid", fgColor=color)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert book.attention == []
+    frames = [frame.place for _, frame, _ in book.filling.frames]
+    assert [(place.row, place.column) for place in frames] == [(13, 3), (22, 3), (31, 3)]
+    check(book, out, x, frames=3)
+
+
 def test_a_note_below_the_labels_of_a_frame_is_no_label(tmp_path: Path) -> None:
     """On a sheet that is named as the step; the cells right of the note have no borders."""
     made = openpyxl.Workbook()

@@ -10,6 +10,7 @@ import openpyxl
 import pytest
 from authors import DESK, DIMS, PETS, AuthorSheet, numbers, saved
 from conftest import naive_attention, verify
+from openpyxl.styles import PatternFill
 
 from attn_xl.errors import InputError
 from attn_xl.spreadsheets.addresses import Place, at_row
@@ -61,6 +62,18 @@ def test_a_frame_compares_a_word_that_sentences_share(
     size = (len(DIMS), len(labels)) if across else (len(labels), len(DIMS))
     _, shown = values_in(sheet, Place(sheet.name, 62, 3, *size), across)
     np.testing.assert_allclose(shown, wanted, rtol=1e-12)
+
+
+def test_every_second_row_of_a_comparison_may_have_a_fill(tmp_path: Path) -> None:
+    labels = ["context 1", "context 2", "difference"]
+    path = sheet_with(tmp_path / "own.xlsx", "mouse", labels, borders=False)
+    made = openpyxl.load_workbook(path)
+    for cell in (cell for row in (62, 64) for cell in made.active[f"C{row}:E{row}"][0]):
+        cell.fill = PatternFill("solid", fgColor="DDEBF7")
+    book = fill_file(saved(made, path), {})
+    (tmp_path / "out.xlsx").write_bytes(book.content)
+    shown = openpyxl.load_workbook(tmp_path / "out.xlsx", data_only=True).active["C62:E64"]
+    np.testing.assert_allclose([[cell.value for cell in row] for row in shown], [*MOUSE, MOVED])
 
 
 @pytest.mark.parametrize("cell", ["B60", "B61"])
