@@ -3,7 +3,7 @@
 Each job is compared with the same one done without attn-xl, in a process of its own, by turns, so that
 both meet the same machine: ratios hold where seconds do not. Fails where a ratio exceeds its bound.
 
-Options: --runs 5 --words 256
+Options: --runs 3 --words 256
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def compare(name: str, ours: list[str], other: list[str], at_most: float, runs: 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--words", type=int, default=256)
     options = parser.parse_args()
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

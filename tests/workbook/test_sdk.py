@@ -91,12 +91,12 @@ def structure(path: Path) -> set[tuple[str, ...]]:
 
 
 def test_no_complaint_about_what_is_written(tmp_path: Path) -> None:
-    """Every workbook with a structure that none before has, and every eighth of the others."""
+    """Every workbook with a structure that none before has."""
     corpus = Corpus(tmp_path)
     seen: set[tuple[str, ...]] = set()
     paths = []
-    for number, path in enumerate(path for kind in KINDS for path in corpus[kind]):
-        if not (found := structure(path)) <= seen or number % 8 == 0:
+    for path in (path for kind in KINDS for path in corpus[kind]):
+        if not (found := structure(path)) <= seen:
             paths.append(path)
             seen |= found
     assert not [*complaints(paths)][:5]
