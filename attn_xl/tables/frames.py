@@ -593,8 +593,8 @@ def is_label(cells: Page, title: Title, row: int, column: int, rows: int, column
         aside = -1 if beside else -aside - 1
         if sentence and _below_title(cells, title, (0, -1) if over else (0,), (aside,)):
             return True
-        above_it, left_of_it = ((1, 2), (-2, -1, 0)), ((-1,), (-2,))
-        near = [above_it, left_of_it] if over else [((0,), (-1,))]
+        above_it = ((1, 2), (0,)), ((1, 2, 3), (-2, -1))
+        near = (*above_it, ((-1,), (-2,))) if over else (((0,), (-1,)),)  # or left of it
         return any(_below_title(cells, title, up, across) for up, across in near)
     corner = left and above and (title.row, title.column) == (row - up, column - aside)
     return bool(corner) and _below_title(cells, title, (1, 2), (0, 1))

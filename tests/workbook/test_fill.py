@@ -423,6 +423,7 @@ def test_a_target_and_its_source_have_the_same_dimensions(tmp_path: Path) -> Non
         np.testing.assert_allclose(output, naive_attention(X, Y[:3], Y[:3])[1], rtol=1e-12)
 
 
+@alike
 @pytest.mark.parametrize(
     ("scores", "names"),
     [
@@ -435,12 +436,12 @@ def test_a_target_and_its_source_have_the_same_dimensions(tmp_path: Path) -> Non
     ],
 )
 @pytest.mark.parametrize("across", [False, True])
-@pytest.mark.parametrize("titles", ["above", "two rows above", "left", "left of the words"])
+@pytest.mark.parametrize("titles", [1, 2, 3, "left", "left of the words"])
 def test_scores_of_encoder_and_decoder_states(
-    scores: str, names: Sequence[str], across: bool, titles: str, tmp_path: Path
+    scores: str, names: Sequence[str], across: bool, titles: int | str, tmp_path: Path
 ) -> None:
     """Additive ones, and those with weights between, as in Bahdanau et al. and in Luong et al., are not
-    divided by a root."""
+    divided by a root. Titles stand some rows above the labels, or left of them."""
     made, rng = openpyxl.Workbook(), np.random.default_rng(4)
     sheet, h, s = AuthorSheet(made.active, across=across), X, Y[:2]
     sheet.block(2, 2, "Encoder states", PETS, DIMS, h)
@@ -452,9 +453,9 @@ def test_scores_of_encoder_and_decoder_states(
     for n, title in enumerate((scores, "Attention weights α", "Context c = Σ α h")):
         sheet.block(14, 2 + 10 * n, title, DESK[:2], DIMS if n == 2 else PETS)
     wanted = np.array([[np.tanh(a @ w + b @ u) @ v[:, 0] for b in h] for a in s])
-    for row in (15, 3) if titles == "two rows above" else ():
-        made.active.insert_rows(row)
-    for cell in (*made.active[2], *made.active[14]) if titles.startswith("left") else ():
+    for row in (15, 3) if titles in (2, 3) else ():
+        made.active.insert_rows(row, int(titles) - 1)
+    for cell in (*made.active[2], *made.active[14]) if isinstance(titles, str) else ():
         if cell.value:
             made.active.move_range(cell.coordinate, 2 * (titles == "left"), -1)
     if len(names) == 1:
