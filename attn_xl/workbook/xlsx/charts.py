@@ -1,42 +1,14 @@
-"""Adds native charts to a sheet."""
+"""Adds native charts to a sheet.
+
+Source of the elements and of their order: ECMA-376, part 1, 21.2 (DrawingML charts).
+"""
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
-from functools import lru_cache
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any
 
-from openpyxl.chart import AreaChart, BarChart, LineChart, Reference, ScatterChart
-from openpyxl.chart import Series as make_series
-from openpyxl.chart.data_source import (
-    AxDataSource,
-    NumData,
-    NumDataSource,
-    NumRef,
-    NumVal,
-    StrData,
-    StrRef,
-    StrVal,
-)
-from openpyxl.chart.label import DataLabelList
-from openpyxl.chart.layout import Layout, ManualLayout
-from openpyxl.chart.marker import Marker
-from openpyxl.chart.series import DataPoint, SeriesLabel
-from openpyxl.chart.shapes import GraphicalProperties
-from openpyxl.chart.text import RichText
-from openpyxl.drawing.line import LineEndProperties, LineProperties
-from openpyxl.drawing.text import (
-    CharacterProperties,
-    Font,
-    Paragraph,
-    ParagraphProperties,
-    RegularTextRun,
-    RichTextProperties,
-)
-from openpyxl.xml.functions import tostring
-
-from attn_xl.spreadsheets.addresses import Place, address
+from attn_xl.spreadsheets.addresses import address
 from attn_xl.workbook.layout.page import Chart, Series
 
 from .package import WrittenChart
@@ -44,244 +16,209 @@ from .rows import escaped, spreadsheet_text
 
 COLOURS = ("0072B2", "E69F00", "009E73", "CC79A7", "56B4E9", "D55E00", "8C8C3A", "666666")
 """Distinguishable for colour-blind readers: Okabe and Ito, "Color Universal Design" (2008)."""
-INK = "16212B"
+INK, BEFORE, GRID = "16212B", "1D5AA6", "D9D9D9"
 TITLE_SIZE, TEXT_SIZE = 900, 800  # hundredths of a point
-BY_LABEL = {"bars": BarChart, "line": LineChart, "ribbons": AreaChart}
-"""The charts with a label for each number."""
 MARKS = ("circle", "square", "diamond", "triangle")
 
 
-_MARK = "\ufdd0"  # a noncharacter of Unicode, which no text has
-_HOLE = re.compile(f"{_MARK}([0-9]+){_MARK}".encode())
+def _value(name: str, value: float | str) -> str:
+    return f'<{name} val="{value}"/>'
 
 
-class _Cells(NamedTuple):
-    """Cells that a chart refers to."""
+def _solid(colour: str) -> str:
+    return f'<a:solidFill><a:srgbClr val="{colour}"/></a:solidFill>'
 
-    absolute: str
+
+def _line(fill: str = "", width: int = 0, end: str = "") -> str:
+    size = f' w="{width}"' if width else ""
+    return f'<a:ln{size}>{fill}<a:prstDash val="solid"/>{end}</a:ln>'
+
+
+def _shape(look: str) -> str:
+    return f"<spPr>{look}</spPr>"
+
+
+def _text(text: str) -> str:
+    return escaped(spreadsheet_text(text))
+
+
+def _shown(**what: bool) -> str:
+    """What labels of points show."""
+    names = ("showLegendKey", "showVal", "showCatName", "showSerName", "showPercent")
+    return "".join(_value(name, int(what.get(name, False))) for name in names)
+
+
+_BY_LABEL = {
+    "bars": '<barChart><barDir val="col"/><grouping val="clustered"/>{}<gapWidth val="60"/>{}'
+    "</barChart>",
+    "line": '<lineChart><grouping val="standard"/>{}{}</lineChart>',
+    "ribbons": '<areaChart><grouping val="stacked"/>{}{}</areaChart>',
+}
+"""The charts with a label for each number, around their series and the numbers of their axes."""
+_BY_POINT = '<scatterChart><scatterStyle val="lineMarker"/><varyColors val="0"/>{}{}</scatterChart>'
+_STYLE = '<style val="13"/>'
+_NO_FILL = "<a:noFill/>"
+_SMALL = f'sz="{TEXT_SIZE}"><a:latin typeface="Arial"/>'
+_SMALL_TEXT = (
+    f"<txPr><a:bodyPr/><a:p><a:pPr><a:defRPr {_SMALL}</a:defRPr></a:pPr>"
+    f"<a:endParaRPr {_SMALL}</a:endParaRPr></a:p></txPr>"
+)
+_NUMBERS_SHOWN = (
+    f'<dLbls><numFmt formatCode="0.00" sourceLinked="0"/>{_SMALL_TEXT}<dLblPos val="outEnd"/>'
+    f"{_shown(showVal=True)}</dLbls>"
+)
 
 
 def add_chart(ws: Any, chart: Chart) -> None:
     """Add a chart to a sheet."""
-    contents: list[bytes] = []
+    xml = _chart(chart).encode()
+    ws.add_chart(WrittenChart(xml, chart.width, chart.height), address(chart.row, chart.column))
 
-    def hole(content: Any) -> Any:
-        """What stands in a template in place of a number or a text."""
-        number = len(contents)
-        if isinstance(content, float):
-            contents.append(repr(content).encode())
-            return float(number)
-        if not content:
-            return content
-        contents.append(escaped(spreadsheet_text(content)).encode())
-        return f"{_MARK}{number}{_MARK}"
 
-    def cells(place: Place) -> Any:
-        return _Cells(hole(place.absolute))
-
-    series = tuple(
-        replace(
-            one,
-            title=hole(one.title),
-            values=cells(one.values),
-            labels=cells(one.labels),
-            numbers=tuple(map(hole, one.numbers)),
-            names=tuple(map(hole, one.names)),
-        )
-        for one in chart.series
+def _chart(chart: Chart) -> str:
+    by_label, ribbons = chart.kind in _BY_LABEL, chart.kind == "ribbons"
+    framed = not (chart.bare or ribbons)
+    x, y = (10, 100) if by_label else (10, 20)
+    series = "".join(_series(chart, one, number) for number, one in enumerate(chart.series))
+    plot = _BY_LABEL.get(chart.kind, _BY_POINT).format(series, _value("axId", x) + _value("axId", y))
+    layout = (
+        "" if framed else _layout(0, 0.2, 1, 0.64) if chart.bare else _layout(0.02, 0.14, 0.82, 0.84)
     )
-    titles = " → ".join(map(hole, chart.title.split(" → "))), hole(chart.x_title), hole(chart.y_title)
-    plain = Chart(
-        chart.kind, titles[0], 1, 1, series, *titles[1:], 1, 1, chart.legend, chart.most, chart.reach,
-        chart.colours, chart.bare,
+    both = (-chart.reach, chart.reach) if chart.reach else None
+    x_axis = _axis(
+        "catAx" if by_label else "valAx", (x, y), chart.x_title, both, shown=not ribbons, low=True,
+        last=_value("lblOffset", 100) if by_label else "",
     )  # fmt: skip
-    texts = _template(plain)
-    written = [contents[int(text)] if at % 2 else text for at, text in enumerate(texts)]
-    ws.add_chart(
-        WrittenChart(b"".join(written), chart.width, chart.height), address(chart.row, chart.column)
+    y_axis = _axis(
+        "valAx", (y, x), chart.y_title, both or ((0, chart.most) if chart.most else None),
+        lines=framed, shown=framed, low=not by_label,
+        last=_value("crossBetween", "midCat") if ribbons else "",
+    )  # fmt: skip
+    legend = f"<legend>{_value('legendPos', 'b')}{_SMALL_TEXT}</legend>" if chart.legend else ""
+    return (
+        '<chartSpace xmlns="http://schemas.openxmlformats.org/drawingml/2006/chart" '
+        'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main">'
+        f"{'' if by_label else _STYLE}<chart>{_heading(chart)}"
+        f"<plotArea>{'' if framed else layout}{plot}{x_axis}{y_axis}</plotArea>{legend}"
+        f"{_value('plotVisOnly', 1)}{_value('dispBlanksAs', 'gap')}</chart>"
+        f"{'' if framed else _shape(_line(_NO_FILL))}</chartSpace>"
     )
 
 
-@lru_cache(maxsize=64)
-def _template(chart: Chart) -> list[bytes]:
-    """The XML of a chart whose texts and numbers are numbers of holes: text, hole, text, and so on.
-    Most charts of a workbook, and those of a class, differ only in these."""
-    return _HOLE.split(tostring(_made(chart)._write()))
+def _heading(chart: Chart) -> str:
+    """The title; that of bars without an axis of two series has the colours of these."""
+    runs = [("", chart.title)]
+    if chart.bare and len(chart.series) > 1:
+        before, arrow, after = chart.title.partition(" → ")
+        runs = [(_solid(BEFORE), before), (_solid(INK), arrow + after)]
+    return _title(TITLE_SIZE, runs, bold=True, after=_value("overlay", 0))
 
 
-def _made(chart: Chart) -> Any:
-    excel_chart: Any = BY_LABEL.get(chart.kind, ScatterChart)()
-    excel_chart.title, excel_chart.width, excel_chart.height = chart.title, chart.width, chart.height
-    excel_chart.title.overlay = False
-    _set_font(excel_chart.title, _font(TITLE_SIZE, b=True))
-    if chart.kind not in BY_LABEL:
-        excel_chart.style = 13
-        excel_chart.scatterStyle = "lineMarker"
-        excel_chart.varyColors = False
-    excel_chart.legend = excel_chart.legend if chart.legend else None
-    if excel_chart.legend is not None:
-        excel_chart.legend.txPr = _small_text()
-        excel_chart.legend.position = "b"
-    excel_chart.x_axis.title, excel_chart.y_axis.title = chart.x_title or None, chart.y_title or None
-    for title in filter(None, (excel_chart.x_axis.title, excel_chart.y_axis.title)):
-        _set_font(title, _font(TEXT_SIZE, b=False))
-    if chart.most:
-        excel_chart.y_axis.scaling.min, excel_chart.y_axis.scaling.max = 0, chart.most
-    for axis in (excel_chart.x_axis, excel_chart.y_axis):
-        if chart.reach:
-            axis.scaling.min, axis.scaling.max = -chart.reach, chart.reach
-        axis.delete = False  # openpyxl leaves them out otherwise
-        axis.number_format = "General"
-        axis.txPr = _small_text()
-    excel_chart.y_axis.majorGridlines.spPr = GraphicalProperties(ln=LineProperties(solidFill="D9D9D9"))
-    if chart.kind in BY_LABEL:
-        excel_chart.x_axis.tickLblPos = "low"
-        if chart.kind == "bars":
-            excel_chart.gapWidth = 60
-    else:
-        excel_chart.x_axis.majorGridlines = None
-        excel_chart.x_axis.tickLblPos = excel_chart.y_axis.tickLblPos = "low"
-    for number, series in enumerate(chart.series):
-        excel_chart.series.append(_series(chart, series, number))
-    if chart.bare:
-        _bare(excel_chart)
-    if chart.kind == "ribbons":
-        _with_ribbons(excel_chart)
-    return excel_chart
+def _title(size: int, runs: Iterable[tuple[str, str]], *, bold: bool = False, after: str = "") -> str:
+    font = f'sz="{size}" b="{int(bold)}">'
+    arial = '<a:latin typeface="Arial"/>'
+    written = "".join(
+        f'<a:r><a:rPr {font}{fill}{arial}</a:rPr><a:t xml:space="preserve">{_text(text)}</a:t></a:r>'
+        for fill, text in runs
+    )
+    return (
+        f"<title><tx><rich><a:bodyPr/><a:p><a:pPr><a:defRPr {font}{arial}</a:defRPr></a:pPr>{written}"
+        f"</a:p></rich></tx>{after}</title>"
+    )
 
 
-def _bare(excel_chart: Any) -> None:
-    """Leave only the bars, as wide as the chart, with their labels below and, of one series, their
-    numbers above."""
-    no_line = GraphicalProperties(ln=LineProperties(noFill=True))
-    excel_chart.y_axis.delete, excel_chart.y_axis.majorGridlines = True, None
-    excel_chart.x_axis.majorTickMark = "none"
-    excel_chart.graphical_properties = no_line
-    excel_chart.layout = Layout(ManualLayout(
-        layoutTarget="inner", xMode="edge", yMode="edge", x=0.0, w=1.0, y=0.2, h=0.64,
-    ))  # fmt: skip
-    if len(excel_chart.series) == 1:
-        excel_chart.series[0].dLbls = DataLabelList(
-            numFmt="0.00", dLblPos="outEnd", txPr=_small_text(), showVal=True, showSerName=False,
-            showCatName=False, showLegendKey=False, showPercent=False,
-        )  # fmt: skip
-    else:
-        (paragraph,) = excel_chart.title.tx.rich.paragraphs
-        before, arrow, after = paragraph.r[0].t.partition(" → ")
-        paragraph.r = [
-            RegularTextRun(rPr=_font(TITLE_SIZE, b=True, solidFill=colour), t=text)
-            for text, colour in ((before, "1D5AA6"), (arrow + after, INK))
-        ]
+def _layout(x: float, y: float, width: float, height: float) -> str:
+    """Where the numbers are drawn, as shares of the chart."""
+    values: dict[str, float | str] = {
+        "layoutTarget": "inner", "xMode": "edge", "yMode": "edge", "wMode": "factor", "hMode": "factor",
+        "x": x, "y": y, "w": width, "h": height,
+    }  # fmt: skip
+    inside = "".join(_value(name, value) for name, value in values.items())
+    return f"<layout><manualLayout>{inside}</manualLayout></layout>"
 
 
-def _with_ribbons(excel_chart: Any) -> None:
-    """Leave only the areas, with room for the names at their right ends."""
-    excel_chart.grouping = "stacked"
-    for axis in (excel_chart.x_axis, excel_chart.y_axis):
-        axis.delete, axis.majorGridlines = True, None
-    excel_chart.y_axis.crossBetween = "midCat"
-    excel_chart.graphical_properties = GraphicalProperties(ln=LineProperties(noFill=True))
-    excel_chart.layout = Layout(ManualLayout(
-        layoutTarget="inner", xMode="edge", yMode="edge", x=0.02, w=0.82, y=0.14, h=0.84,
-    ))  # fmt: skip
+def _axis(
+    kind: str,
+    ids: tuple[int, int],
+    title: str,
+    ends: tuple[float, float] | None,
+    *,
+    shown: bool,
+    low: bool,
+    lines: bool = False,
+    last: str,
+) -> str:
+    """An axis, of which `ids` are the numbers of itself and of the other one."""
+    reach = _value("max", ends[1]) + _value("min", ends[0]) if ends else ""
+    grid = f"<majorGridlines>{_shape(_line(_solid(GRID)))}</majorGridlines>" if lines else ""
+    return (
+        f"<{kind}>{_value('axId', ids[0])}<scaling>{_value('orientation', 'minMax')}{reach}</scaling>"
+        f"{_value('delete', int(not shown))}{_value('axPos', 'l')}{grid}"
+        f"{_title(TEXT_SIZE, [('', title)]) if title else ''}"
+        '<numFmt formatCode="General" sourceLinked="0"/>'
+        f"{_value('majorTickMark', 'none')}{_value('minorTickMark', 'none')}"
+        f"{_value('tickLblPos', 'low') if low else ''}{_SMALL_TEXT}"
+        f"{_value('crossAx', ids[1])}{last}</{kind}>"
+    )
 
 
-def _font(size: int, **more: Any) -> CharacterProperties:
-    return CharacterProperties(sz=size, latin=Font(typeface="Arial"), **more)
-
-
-def _set_font(title: Any, font: CharacterProperties) -> None:
-    for paragraph in title.tx.rich.paragraphs:
-        paragraph.pPr = ParagraphProperties(defRPr=font)
-        for run in paragraph.r:
-            run.rPr = font
-
-
-def _small_text() -> Any:
-    small = _font(TEXT_SIZE)
-    paragraph = Paragraph(pPr=ParagraphProperties(defRPr=small), endParaRPr=small)
-    return RichText(bodyPr=RichTextProperties(), p=[paragraph])
-
-
-def _series(chart: Chart, series: Series, number: int) -> Any:
+def _series(chart: Chart, series: Series, number: int) -> str:
     colours = chart.colours or COLOURS
-    colour = colours[number % len(colours)] if series.title else INK
-    excel_series: Any = make_series(Reference(range_string="Sheet!$A$1"), title=series.title)
-    excel_series.tx = SeriesLabel(v=series.title)
-    numbers = NumDataSource(NumRef(f=series.values.absolute, numCache=_number_cache(series.numbers)))
+    colour = _solid(colours[number % len(colours)] if series.title else INK)
+    first = f"{_value('idx', number)}{_value('order', number)}<tx><v>{_text(series.title)}</v></tx>"
+    values = _numbers(
+        "val" if chart.kind in _BY_LABEL else "yVal", series.values.absolute, series.numbers
+    )
     if chart.kind == "ribbons":
-        excel_series.val = numbers
-        fill = (
-            GraphicalProperties(solidFill=colour) if series.title else GraphicalProperties(noFill=True)
-        )
-        fill.line = LineProperties(noFill=True)
-        excel_series.graphicalProperties = fill
-        excel_series.dLbls = _named(1 if series.title else None)
-        return excel_series
-    if chart.kind in BY_LABEL:
-        names = StrData(
-            ptCount=len(series.names),
-            pt=[StrVal(idx=i, v=str(name)) for i, name in enumerate(series.names) if name is not None],
-        )
-        excel_series.val, excel_series.cat = (
-            numbers,
-            AxDataSource(strRef=StrRef(f=series.labels.absolute, strCache=names)),
-        )
-        if chart.kind == "bars":
-            excel_series.graphicalProperties = GraphicalProperties(solidFill=colour)
-            excel_series.invertIfNegative = False
-        else:
-            line = LineProperties(solidFill=colour, w=28575)
-            excel_series.graphicalProperties = GraphicalProperties(ln=line)
-            excel_series.marker, excel_series.smooth = Marker(symbol="none"), False
-        return excel_series
-    x = tuple(name if isinstance(name, float) else None for name in series.names)
-    excel_series.val = excel_series.cat = None
-    excel_series.yVal = numbers
-    excel_series.xVal = AxDataSource(numRef=NumRef(f=series.labels.absolute, numCache=_number_cache(x)))
-    excel_series.smooth = False
-    excel_series.marker = Marker(symbol=MARKS[number // len(COLOURS) % len(MARKS)], size=8)
-    excel_series.marker.graphicalProperties = _dot(colour, filled=True)
-    line = LineProperties(noFill=True)
+        fill = colour if series.title else _NO_FILL
+        names = _series_names(1 if series.title else None)
+        return f"<ser>{first}{_shape(fill + _line(_NO_FILL))}{names}{values}</ser>"
+    if chart.kind in _BY_LABEL:
+        values = _labels(series) + values
+    if chart.kind == "bars":
+        shown = _NUMBERS_SHOWN if chart.bare and len(chart.series) == 1 else ""
+        look = _shape(colour + _line()) + _value("invertIfNegative", 0) + shown
+        return f"<ser>{first}{look}{values}</ser>"
+    if chart.kind == "line":
+        no_mark = f"<marker>{_value('symbol', 'none')}{_shape(_line())}</marker>"
+        return f"<ser>{first}{_shape(_line(colour, 28575))}{no_mark}{values}{_value('smooth', 0)}</ser>"
+    line, start = _line(_NO_FILL), ""
     if chart.kind == "moves":
-        width = 15875 if series.title else 38100  # of what is chosen among the others
-        line = LineProperties(solidFill=colour, w=width, tailEnd=LineEndProperties(type="triangle"))
-        excel_series.dPt = [
-            DataPoint(
-                idx=0,
-                marker=Marker(symbol="circle", size=6, spPr=_dot(colour, filled=False)),
-                spPr=_dot(colour, filled=False),
-            )
-        ]
-    excel_series.graphicalProperties = GraphicalProperties(ln=line)
-    last = len(series.numbers) - 1
-    excel_series.dLbls = _named(last if series.labelled else None, "t")
-    return excel_series
+        # What is chosen among the others has no name and a wide line.
+        line = _line(colour, 15875 if series.title else 38100, '<a:tailEnd type="triangle"/>')
+        dot = _shape(_solid("FFFFFF") + _line(colour))
+        start = f"<dPt>{_value('idx', 0)}{_marker('circle', 6, dot)}{dot}</dPt>"
+    mark = _marker(MARKS[number // len(COLOURS) % len(MARKS)], 8, _shape(colour + _line(colour)))
+    names = _series_names(len(series.numbers) - 1 if series.labelled else None, _value("dLblPos", "t"))
+    x = _numbers("xVal", series.labels.absolute, series.names)
+    return f"<ser>{first}{_shape(line)}{mark}{start}{names}{x}{values}{_value('smooth', 0)}</ser>"
 
 
-def _dot(colour: str, *, filled: bool) -> GraphicalProperties:
-    return GraphicalProperties(
-        solidFill=colour if filled else "FFFFFF", ln=LineProperties(solidFill=colour)
+def _marker(symbol: str, size: int, look: str) -> str:
+    return f"<marker>{_value('symbol', symbol)}{_value('size', size)}{look}</marker>"
+
+
+def _series_names(point: int | None, where: str = "") -> str:
+    """A label with the series' name at one of its points, which every program can show."""
+    label = "" if point is None else f"{_value('idx', point)}{where}{_shown(showSerName=True)}"
+    return f"<dLbls>{label and f'<dLbl>{label}</dLbl>'}{_shown()}</dLbls>"
+
+
+def _labels(series: Series) -> str:
+    texts = _points(None if name is None else _text(str(name)) for name in series.names)
+    cells = f"<f>{_text(series.labels.absolute)}</f>"
+    return f"<cat><strRef>{cells}<strCache>{texts}</strCache></strRef></cat>"
+
+
+def _numbers(name: str, cells: str, numbers: Iterable[Any]) -> str:
+    points = _points(repr(number) if isinstance(number, float) else None for number in numbers)
+    return (
+        f"<{name}><numRef><f>{_text(cells)}</f><numCache><formatCode>General</formatCode>{points}"
+        f"</numCache></numRef></{name}>"
     )
 
 
-def _named(point: int | None, where: str | None = None) -> DataLabelList:
-    """A label with the series' name at one of its points, which every program can show."""
-    from openpyxl.chart.label import DataLabel
-
-    shown = {"showVal": False, "showSerName": True, "showCatName": False, "showLegendKey": False,
-             "showPercent": False}  # fmt: skip
-    hidden = {**shown, "showSerName": False}
-    labels = [] if point is None else [DataLabel(idx=point, dLblPos=where, **shown)]
-    return DataLabelList(dLbl=labels, **hidden)
-
-
-def _number_cache(numbers: tuple[float | None, ...]) -> NumData:
-    points = [_point(i, n) for i, n in enumerate(numbers) if n is not None]
-    return NumData(formatCode="General", ptCount=len(numbers), pt=points)
-
-
-def _point(index: int, number: float) -> Any:
-    point: Any = NumVal(idx=index, v=number)
-    point.__dict__["v"] = f"{_MARK}{int(number)}{_MARK}"
-    return point
+def _points(contents: Iterable[str | None]) -> str:
+    contents = [*contents]
+    points = (f'<pt idx="{i}"><v>{one}</v></pt>' for i, one in enumerate(contents) if one is not None)
+    return _value("ptCount", len(contents)) + "".join(points)
