@@ -3,13 +3,14 @@ functions, and with the common mistakes. Plain text, without matrices."""
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Mapping
-from dataclasses import replace
+from collections import ChainMap
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from attn_xl.graph.step import Recipe, Step
+from attn_xl.graph.step import Recipe
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -25,38 +26,51 @@ The placeholders in braces are those of `Step` and `Recipe`.
 """
 
 
-def read_words(
-    *names: str, recipes: Mapping[str, Recipe] | None = None, steps: Mapping[str, Step] | None = None
-) -> dict[str, Any]:
-    """The steps or recipes of files of this folder, by name.
+Entry = TypeVar("Entry")
+
+
+class Words(Generic[Entry]):
+    """The steps or recipes of some files, by name. Each is read when it is first asked for.
 
     Args:
-        names: the names of the files, without `.toml`; a later one may refer to those before it.
-        recipes, steps: those that they may refer to besides.
+        made: makes one from its table.
+        files: the names of the files, without `.toml`.
     """
-    found: dict[str, Any] = {}
-    for name in names:
-        text = (WORDS / f"{name}.toml").read_text(encoding="utf-8")
-        for key, entry in tomllib.loads(text).items():
-            if recipes is None:
-                found[key] = Recipe(**entry)
-                continue
-            base = {**(steps or {}), **found}[entry.pop("like")] if "like" in entry else Step("")
-            recipe = entry.get("recipe", base.recipe)
-            if isinstance(recipe, dict):
-                recipe = Recipe(**recipe)
-            elif isinstance(recipe, str):
-                recipe = recipes[recipe] if recipe else None
-            found[key] = replace(base, **{**entry, "recipe": recipe})
-    return found
+
+    def __init__(self, made: Callable[[dict[str, Any]], Entry], *files: str) -> None:
+        self._made = made
+        self._known: dict[str, Entry] = {}
+        self._texts = {
+            file: dict(_ENTRY.findall((WORDS / f"{file}.toml").read_text(encoding="utf-8")))
+            for file in files
+        }
+
+    def __getitem__(self, name: str) -> Entry:
+        """The entry of a name; KeyError if there is none."""
+        if name not in self._known:
+            text = ChainMap(*self._texts.values())[name]
+            self._known[name] = self._made(tomllib.loads(text)[name])
+        return self._known[name]
+
+    def as_attribute(self, name: str) -> Entry:
+        """The entry as an attribute of a module."""
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"no file of words has [{name}]") from None
+
+    def of_files(self, *files: str) -> list[Entry]:
+        """All entries of some files."""
+        return [self[name] for file in files for name in self._texts[file]]
 
 
-NAMED: dict[str, Recipe] = read_words("recipes")
-globals().update(NAMED)
+_ENTRY = re.compile(r"^(?=\[(\w+)\]\n)(\[.*?)(?=^\[\w+\]\n|\Z)", re.MULTILINE | re.DOTALL)
+"""The name of an entry, and the text of its table."""
+NAMED = Words(lambda entry: Recipe(**entry), "recipes")
 
 
 def __getattr__(name: str) -> Recipe:
-    raise AttributeError(f"recipes.toml has no [{name}]")
+    return NAMED.as_attribute(name)
 
 
 MASKS = {

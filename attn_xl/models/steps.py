@@ -7,24 +7,39 @@ of `words/`. Plain text, without matrices.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
-from attn_xl.graph.step import Scope, Step
+from attn_xl.graph.step import Recipe, Scope, Step
 from attn_xl.models import recipes
 
-OF_MODELS: dict[str, Step] = recipes.read_words(
-    "steps", "encoder_steps", "recurrent_steps", recipes=recipes.NAMED
-)
-"""The steps of models, without those of a loss and of learning."""
-OF_LOSSES: dict[str, Step] = recipes.read_words("loss_steps", recipes=recipes.NAMED, steps=OF_MODELS)
-_OF_LEARNING: dict[str, Step] = recipes.read_words(
-    "learning_steps", "influence_steps", recipes=recipes.NAMED, steps=OF_MODELS
-)
-NAMED = {**OF_MODELS, **OF_LOSSES, **_OF_LEARNING}
-globals().update(NAMED)
+_OF_MODELS = ("steps", "encoder_steps", "recurrent_steps")
+
+
+def _step(entry: dict[str, Any]) -> Step:
+    base = NAMED[entry.pop("like")] if "like" in entry else Step("")
+    recipe = entry.get("recipe", base.recipe)
+    if isinstance(recipe, dict):
+        recipe = Recipe(**recipe)
+    elif isinstance(recipe, str):
+        recipe = recipes.NAMED[recipe] if recipe else None
+    return replace(base, **{**entry, "recipe": recipe})
+
+
+NAMED = recipes.Words(_step, *_OF_MODELS, "loss_steps", "learning_steps", "influence_steps")
 
 
 def __getattr__(name: str) -> Step:
-    raise AttributeError(f"no file of words has [{name}]")
+    return NAMED.as_attribute(name)
+
+
+def of_models() -> list[Step]:
+    """The steps of models, without those of a loss and of learning."""
+    return NAMED.of_files(*_OF_MODELS)
+
+
+def of_losses() -> list[Step]:
+    """The steps of a loss."""
+    return NAMED.of_files("loss_steps")
 
 
 ENCODER, DECODER = Scope("Enc", "encoder"), Scope("Dec", "decoder")

@@ -28,7 +28,7 @@ _LETTERS = {steps.W_1: "h", steps.W_2: "f"}
 """Prefixes of column labels that are not the last letter of the weights' name."""
 
 
-Draw = Callable[[np.random.Generator, int, int], np.ndarray]
+Draw = Callable[["np.random.Generator", int, int], np.ndarray]  # numpy.random takes a while to load
 """Generates weights with so many rows and columns."""
 
 

@@ -56,9 +56,9 @@ def _attention(text: str) -> str:
     """The attention that a heading names, or ""; `Self-attention output` and `Self-attention weights`
     are titles."""
     part = next((part for part, pattern in _ATTENTIONS.items() if pattern.search(text)), "")
-    titles = re.search(r"\b(?:weights?|matrix|map|pattern|probabilities)$", text)
-    heads = not titles and (step_named(text) or ("Softmax",))[0] == "Softmax"
-    return part if part and heads else ""
+    if not part or re.search(r"\b(?:weights?|matrix|map|pattern|probabilities)$", text):
+        return ""
+    return part if (step_named(text) or ("Softmax",))[0] == "Softmax" else ""
 
 
 def headings_on(sheet: str, texts: Texts) -> Iterator[Heading]:

@@ -605,7 +605,7 @@ def step_named(text: str) -> tuple[str, bool] | None:
     the weights W_Q, `Scores, head 2` and `Scores 2` Scores_2; `k2` is a dimension. What stands before
     the `=` counts first.
     """
-    if len(text) > 200:
+    if not 0 < len(text) <= 200:
         return None
     text = _OF_SENTENCE.sub("", _REMARK.sub("", text.strip())) or text
     numbers = [] if "=" in text else [number for _, number in _FACTOR.findall(text)]

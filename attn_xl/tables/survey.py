@@ -331,14 +331,18 @@ def _take_projected(survey: Survey) -> None:
     """Take tables called Q, K and V, if no other may be a sentence, for the weights of one-hot words:
     what these project are the tables."""
     tables = defaultdict(list)
-    for sheet in survey.sheets:
-        for n, f in enumerate(sheet.found):
-            if f.use == "sentence" or f.why.startswith("may be"):
-                above = [text for text, at in f.names if at == "above it"]
-                title = f.title or next(iter(above), sheet.name)
-                step, _ = step_named(title) or ("", False)
-                name = PROJECTED.get(step, "")
-                tables["result" if f.computed else name].append((sheet, n, f))
+    may_be = [
+        (sheet, n, f)
+        for sheet in survey.sheets
+        for n, f in enumerate(sheet.found)
+        if f.use == "sentence" or f.why.startswith("may be")
+    ]
+    for sheet, n, f in may_be if len(may_be) > 2 else ():
+        above = [text for text, at in f.names if at == "above it"]
+        title = f.title or next(iter(above), sheet.name)
+        step, _ = step_named(title) or ("", False)
+        name = PROJECTED.get(step, "")
+        tables["result" if f.computed else name].append((sheet, n, f))
     results = tables.pop("result", [])
     if {name: len(some) for name, some in tables.items()} != {"W_Q": 1, "W_K": 1, "W_V": 1}:
         return
@@ -360,8 +364,11 @@ def _leave_results(survey: Survey) -> None:
         for n, f in enumerate(sheet.found):
             unclear = f.why.startswith("may be")
             computed = f.computed and not (f.certain or _is_asked(f))
-            step = names_step(f.title or sheet.name) or (unclear and weighted)
-            if computed and step and (unclear or f.use == "sentence"):
+            if (
+                computed
+                and (unclear or f.use == "sentence")
+                and ((unclear and weighted) or names_step(f.title or sheet.name))
+            ):
                 sheet.found[n], sheet.trouble = replace(f, use="", why=RESULT), None
 
 

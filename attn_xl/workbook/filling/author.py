@@ -554,7 +554,7 @@ def _compute(
 
 def _steps() -> Iterator[Step]:
     """The steps whose titles are read as they are spelled here."""
-    every = (*steps.OF_MODELS.values(), *steps.OF_LOSSES.values(), steps.INFLUENCE)
+    every = (*steps.of_models(), *steps.of_losses(), steps.INFLUENCE)
     return (step for step in every if len(step.symbol) > 1)
 
 

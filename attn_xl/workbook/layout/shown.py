@@ -119,9 +119,10 @@ def _result(own: Sequence[Block], by_word: Sequence[Block]) -> list[Panel]:
     for block in own:
         if block.node.is_step(steps.CLASS_PROBABILITIES):
             return [Panel("row", [[block]])]
-    losses = {step.symbol for step in steps.OF_LOSSES.values()}
     values = [b for b in by_word if b.node.role == "value" and not b.node.texts and not b.node.sheet]
-    values = [b for b in values if b.node.step is None or b.node.step.symbol not in losses]
     outputs = [b for b in values if b.node.is_step(steps.OUTPUT) and not b.node.part.head]
-    last = max(outputs or values, key=lambda block: block.node.order, default=None)
+    if not outputs:
+        losses = {step.symbol for step in steps.of_losses()}
+        outputs = [b for b in values if b.node.step is None or b.node.step.symbol not in losses]
+    last = max(outputs, key=lambda block: block.node.order, default=None)
     return [] if last is None else [Panel("number", [[last]])]

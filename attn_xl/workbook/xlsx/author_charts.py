@@ -112,7 +112,7 @@ def with_series(xml: bytes, follow: Callable[[str], str]) -> bytes:
 def _numbered(series: bytes, number: int, copied: bool) -> bytes:
     """A series with its number, and the colour of that if it had the one of its number before. A copy
     has another colour."""
-    from .charts import COLOURS  # openpyxl's charts take a while to load
+    from .charts import COLOURS  # openpyxl takes a while to load
 
     before = _NUMBER.search(series)
     if before and {*_ACCENT.findall(series)} == {b"%d" % (int(before[2]) % 6 + 1)}:

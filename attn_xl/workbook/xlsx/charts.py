@@ -81,9 +81,7 @@ def _chart(chart: Chart) -> str:
     x, y = (10, 100) if by_label else (10, 20)
     series = "".join(_series(chart, one, number) for number, one in enumerate(chart.series))
     plot = _BY_LABEL.get(chart.kind, _BY_POINT).format(series, _value("axId", x) + _value("axId", y))
-    layout = (
-        "" if framed else _layout(0, 0.2, 1, 0.64) if chart.bare else _layout(0.02, 0.14, 0.82, 0.84)
-    )
+    layout = _layout(0, 0.2, 1, 0.64) if chart.bare else _layout(0.02, 0.14, 0.82, 0.84)
     both = (-chart.reach, chart.reach) if chart.reach else None
     x_axis = _axis(
         "catAx" if by_label else "valAx", (x, y), chart.x_title, both, shown=not ribbons, low=True,
