@@ -10,7 +10,23 @@ import warnings
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
+
+
+class _Pattern:
+    def __init__(self, source: str, flags: int) -> None:
+        self._source, self._flags = source, flags
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(re.compile(self._source, self._flags), name)
+        setattr(self, name, found)  # the next use is as fast as that of a compiled one
+        return found
+
+
+def pattern(source: str, flags: int = 0) -> re.Pattern[str]:
+    """A regular expression that is compiled when it is first used."""
+    return cast("re.Pattern[str]", _Pattern(source, flags))
+
 
 ON, OFF = "on", "off"
 """Values of a switch cell."""
@@ -21,10 +37,10 @@ _FORMAT = (
 )
 """Invisible characters: direction marks, zero-width spaces and tags. The joiners U+200C and U+200D are
 not among them, since Persian words and combined emoji need them."""
-_CONTROL = re.compile(f"[\x00-\x1f{_HIGH}]")
-_STEERING = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f{_HIGH}]")
-_HIDDEN = re.compile(f"[{_FORMAT}]")
-_NOT_IN_JSON = re.compile(f"[{_HIGH}{_FORMAT}]")  # json.dumps escapes the control characters below
+_CONTROL = pattern(f"[\x00-\x1f{_HIGH}]")
+_STEERING = pattern(f"[\x00-\x08\x0b\x0c\x0e-\x1f{_HIGH}]")
+_HIDDEN = pattern(f"[{_FORMAT}]")
+_NOT_IN_JSON = pattern(f"[{_HIGH}{_FORMAT}]")  # json.dumps escapes the control characters below
 _BREAK = re.compile("\r\n|[\t\n\v\f\r\x85\u2028\u2029]")
 
 

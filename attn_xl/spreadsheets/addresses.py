@@ -12,6 +12,7 @@ from functools import cache
 from itertools import product
 
 from attn_xl.records import record
+from attn_xl.text import pattern
 
 MAX_ROWS = 1_048_576
 MAX_COLUMNS = 16_384
@@ -22,15 +23,15 @@ MAX_LITERAL = 255
 MOST_CELLS = 20_000_000
 """Numbers in a workbook; about the most that spreadsheet programs can open."""
 
-_CELL_LIKE = re.compile(r"[A-Za-z]{1,3}[0-9]+(\..*)?", re.DOTALL)
-_R1C1_LIKE = re.compile(r"[RrCc]|[Rr][Cc]|([Rr]|[Rr]?[Cc])[0-9].*", re.DOTALL)
-_BARE_SHEET = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
-_NOT_IN_SHEET = re.compile(r"[\[\]:*?/\\\x00-\x1f!#]")
-CODE_LIKE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
+_CELL_LIKE = pattern(r"[A-Za-z]{1,3}[0-9]+(\..*)?", re.DOTALL)
+_R1C1_LIKE = pattern(r"[RrCc]|[Rr][Cc]|([Rr]|[Rr]?[Cc])[0-9].*", re.DOTALL)
+_BARE_SHEET = pattern(r"[A-Za-z_][A-Za-z0-9_.]*")
+_NOT_IN_SHEET = pattern(r"[\[\]:*?/\\\x00-\x1f!#]")
+CODE_LIKE = pattern(r"_(?=x[0-9A-Fa-f]{4}_)")
 """The start of a character escape in Open XML text: `_x0041_` is read as `A`."""
 _LONGEST_ADDRESS = 20
-_NOT_IN_NAME = re.compile(r"[^A-Za-z0-9_.]")
-_PLAIN_NAME = re.compile(r"[A-Za-z]{4}[A-Za-z0-9.]*(_[A-Z0-9][A-Za-z0-9.]*)?")
+_NOT_IN_NAME = pattern(r"[^A-Za-z0-9_.]")
+_PLAIN_NAME = pattern(r"[A-Za-z]{4}[A-Za-z0-9.]*(_[A-Z0-9][A-Za-z0-9.]*)?")
 """Nearly all names: nothing in them has to be changed."""
 
 
@@ -147,7 +148,7 @@ def literal(text: str) -> str:
     return "&".join(pieces)
 
 
-REFERENCE = re.compile(
+REFERENCE = pattern(
     r"((?:'(?:[^']|'')+'|[^'!]+)!)?(\$?)([A-Za-z]{1,3})(\$?)([0-9]{1,7})"
     r"(?:\s*:\s*(\$?)([A-Za-z]{1,3})(\$?)([0-9]{1,7}))?"
 )
@@ -177,7 +178,7 @@ def parse_area(text: str) -> tuple[str | None, Corners] | None:
     return sheet, (min(rows), min(columns), max(rows), max(columns))
 
 
-_ROW_TOKEN = re.compile("\x00(-?[0-9]+)\x00")
+_ROW_TOKEN = pattern("\x00(-?[0-9]+)\x00")
 
 
 def row_token(offset: int) -> str:
@@ -190,7 +191,7 @@ def fixed(cells: str) -> str:
     return re.sub(r"([A-Z]+)(\d+)", r"$\1$\2", cells)
 
 
-_BRACED = re.compile(r"(\{\w+\})")
+_BRACED = pattern(r"(\{\w+\})")
 
 
 def formula_of_text(text: str, **formulas: str) -> str:

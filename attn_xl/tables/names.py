@@ -11,12 +11,14 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
+from attn_xl.text import pattern
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-_WEIGHT_SHEET = re.compile(
+_WEIGHT_SHEET = pattern(
     r"\s*((?:enc|dec|layer)\d*\.)?((?:self|cross|forward|backward|pooler|transform)\.)?"
     r"(?:([wb])(?:[ _-]?([qkvo12])|[ _-](u|c|g|p|r|dkv|uk|uv|kr|qr|dq))"
     r"|(gamma|beta)(_(?:q|k|kv|dq))?|(vocabulary|mask|segment)"
@@ -24,16 +26,16 @@ _WEIGHT_SHEET = re.compile(
     r"((?:_\d+)?)\s*",
     re.IGNORECASE,
 )
-_OWN_TARGET = re.compile(r"(.+)\.target", re.IGNORECASE)
+_OWN_TARGET = pattern(r"(.+)\.target", re.IGNORECASE)
 """The target of one of several sentences."""
 _SMALL = ("r", "g")
 """Weights of a gate of a recurrent network, W_r; W_R is that of a router."""
-_COMPACT = re.compile(r"([wb])([qkvo12])(?:head|h)?((?:[1-9]\d*)?)|([wb])([1-9]\d*)([qkvo])")
-_OF_NORM = re.compile(
+_COMPACT = pattern(r"([wb])([qkvo12])(?:head|h)?((?:[1-9]\d*)?)|([wb])([1-9]\d*)([qkvo])")
+_OF_NORM = pattern(
     r"(?:scale|shift|gain)?(?:(?:layer)?norm(?:alization)?)?([1-9]?)(?:scale|shift|gain)?"
     r"(?:(gamma|γ)|beta|β)(?:(?:of)?(?:the)?(?:layer)?norm)?([1-9]?)"
 )
-_OF_GATED = re.compile(
+_OF_GATED = pattern(
     r"w(gate|up|down)(?:proj(?:ection)?)?|(gate|up|down)(?:proj(?:ection)?|weights?|matrix)+"
 )
 _GATED = {"gate": "W_G", "up": "W_1", "down": "W_2"}
@@ -50,16 +52,16 @@ _OF_LAST = {
     "W_O": r"w_?out(?:put)?",
 }
 """What people call the weights of logits, and those of an output."""
-_OF_MASK = re.compile(
+_OF_MASK = pattern(
     r"(?:attention|causal|casual|look|ahead|pad(?:ding)?|sliding|window|local|band|triangular|lower|upper|future"
     r"|subsequent|visibility|encoder|decoder|self|combined|binary|additive|prefix|key|sparse|token)*mask"
     r"(?:matrix|m)?"
 )
-_OF_VOCABULARY = re.compile(
+_OF_VOCABULARY = pattern(
     r"vocab(?:ulary)?(?:embeddings?|vectors|weights|matrix)*|unembeddings?(?:weights|matrix)?"
     r"|embeddings?ofthevocabulary"
 )
-_SPOKEN = re.compile(
+_SPOKEN = pattern(
     r"(?:the )?(?:(?P<what>query|queries|key|keys|value|values|output|[qkvo])s? ?"
     r"(?P<kind>weights?|weight matrix|projection|projection matrix|projection weights|bias|biases)"
     r"|(?P<kind2>weights?|weight matrix|projection|linear(?: layer)?|bias|biases|w|b"
@@ -67,9 +69,9 @@ _SPOKEN = re.compile(
     r"(?:of |for )?(?:the )?(?P<what2>query|queries|keys?|values?|output|[qkvo]))"
     r"(?: ?(?:of |for )?head)? ?(?P<head>\d*)"
 )
-_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
-_SAYS_MORE = re.compile(r"(?::|=|\s[–—-])\s.*")
-_SAYS_WEIGHTS = re.compile(
+_BRACKETS = pattern(r"\([^()]*\)|\[[^\[\]]*\]")
+_SAYS_MORE = pattern(r"(?::|=|\s[–—-])\s.*")
+_SAYS_WEIGHTS = pattern(
     r"\b(?:learned|random|trained|(?:query|key|value|output)?\s*(?:matrix|weights?|projection)"
     r"|ffn|mlp|feed[\s-]*forward(?:\s+network)?|(?:first|second)\s+layer|bias|unembedding|classifier"
     r"|(?:lm|class\w*|prediction)\s+head|(?:(?:final|last|output)\s+)?(?:linear\s+)?layer|linear"
@@ -81,14 +83,14 @@ _KINDS = (
     r"(?:(?:the|our|original|initial|starting|static|pretrained|input|word|token|sentence|embedded"
     r"|encoded) )*"
 )
-_INPUT = re.compile(
+_INPUT = pattern(
     rf"x|e|(?:the )?inputs?|{_KINDS}(?:embeddings?(?: matrix| table| vectors)?|encodings|features"
     r"|sentence|sequence|inputs?|tokens|words|vectors)|(?:encoded|embedd(?:ed|ing)) (?:values|numbers)"
     r"|(?:(?:the|our) )?(?:words|sentence|tokens) as vectors"
     r"|(?:input|word|token) (?:matrix|data|vector|representations?)|(?:encoder|decoder|source|target) "
     r"(?:(?:hidden )?(?:(?:in|out)puts?|states?)|embeddings?|words|vectors|sentence|tokens)"
 )
-_MATRIX = re.compile(r"[A-Z](?:['′]|[_^]?[A-Za-z0-9]|\^T|ᵀ)?\s*[:=]?")
+_MATRIX = pattern(r"[A-Z](?:['′]|[_^]?[A-Za-z0-9]|\^T|ᵀ)?\s*[:=]?")
 
 
 def weight_name(sheet: str) -> str | None:
@@ -148,7 +150,7 @@ def _of_gate(text: str) -> str | None:
     return f"{'U' if gate[1] == 'h' else 'W'}_{gate[2] or 'h'}"
 
 
-_SAYS_RECURRENT = re.compile(r"tanh|hidden|\brnn\b|recurrent")
+_SAYS_RECURRENT = pattern(r"tanh|hidden|\brnn\b|recurrent")
 _GATE = "o", "o_t", "ot"
 """Names of an output, or of the gate of it."""
 
@@ -200,12 +202,12 @@ def told_of_gates(texts: Iterable[Any]) -> dict[str, str]:
     return {name: value for name, (told, value) in _OF_GRU.items() if re.search(told, plain)}
 
 
-_OF_TANH = re.compile(
+_OF_TANH = pattern(
     r"(?:(\w+)(?:\s*\^t)?\s*)?tanh\s*[(\[]\s*(\w+)(?:\s+(\w+))?\s*\+\s*(\w+)(?:\s+(\w+))?\s*[)\]]"
     r"(?:\s*(\w+))?"
 )
 """Additive scores, v tanh(W s + U h): v, W, s, U, h, or v behind it."""
-_OF_GENERAL = re.compile(r"=\s*(\w+)(?:\s*\^t)?\s+(w(?!_?[qkvo]\b)\w*)\s+(\w+)(?:\s*\^t)?")
+_OF_GENERAL = pattern(r"=\s*(\w+)(?:\s*\^t)?\s+(w(?!_?[qkvo]\b)\w*)\s+(\w+)(?:\s*\^t)?")
 """The scores of s^T W h."""
 _OF_KEYS = "h", "k", "e"
 ENERGIES = "Energies"
@@ -313,32 +315,34 @@ _STEPS = {**SPELLINGS, **_TITLES["layers"]}
 """The same, and those of a layer, of a recurrent network and of similarity."""
 
 
-def _spelled(names: Mapping[str, str], spaces: str = r"\s") -> dict[str, str]:
-    """The names of steps by their spellings."""
+def _spelled(names: Mapping[str, str], space: str = "") -> dict[str, str]:
+    """The names of steps by their spellings, with `space` for each space."""
     return {
-        unicodedata.normalize(
-            "NFKC", re.sub(rf"[{spaces}']", "", re.sub(r"\(([sn])\)$", more, spelling))
-        ).lower(): step
+        unicodedata.normalize("NFKC", space.join(form.replace("'", "").split())).lower(): step
         for step, spellings in names.items()
         for spelling in map(str.strip, spellings.split(";"))
-        for more in ("", r"\1")
+        for form in (
+            (spelling[:-3], f"{spelling[:-3]}{spelling[-2]}")
+            if spelling.endswith(("(s)", "(n)"))
+            else (spelling,)
+        )
     }
 
 
 BY_SPELLING = _spelled(_TITLES["translations"]) | _spelled(_STEPS)
-_RECURRENCE = _spelled(_TITLES["recurrence"], "")
+_RECURRENCE = _spelled(_TITLES["recurrence"], " ")
 ACROSS = "Scores", "Scaled", "Masked", "Softmax"
 """Steps with a row for each word that looks and a column for each that is looked at."""
 NO_STEPS = ("a", "s", "ss", "weights", "weight")
 """Titles of tables that may be something else."""
-_APPLIED = re.compile(r"\b(?:relu|[gs]elu|silu|swish)\b", re.IGNORECASE)
-_TIMES = re.compile(r"(?<=\S)\s+(?:[x×·*@⋅∙⊙∘]|dot|times)\s+(?=\S)|\s*[×·*@⋅∙⊙∘]\s*", re.IGNORECASE)
-_TRANSPOSED = re.compile(
+_APPLIED = pattern(r"\b(?:relu|[gs]elu|silu|swish)\b", re.IGNORECASE)
+_TIMES = pattern(r"(?<=\S)\s+(?:[x×·*@⋅∙⊙∘]|dot|times)\s+(?=\S)|\s*[×·*@⋅∙⊙∘]\s*", re.IGNORECASE)
+_TRANSPOSED = pattern(
     r"\^\{?[⊤T]\}?|(?<=[A-Z])\.T\b|(?<=\b[KX])T(?=\b|[QX]\b)|(?<=\b[QX][KX])T\b"
     r"|(?<=\b[KXkx])\s+[Tt]ransposed?\b|(?<=\b[Kk]eys)\s+[Tt]ransposed?\b"
 )
 """Also without its mark, as a superscript reads: `QKT`, `KTQ`."""
-_GOES_ON = re.compile(r"[x×·*÷/+@⋅∙]\s.*=\s*([\w\s'′-]+)")
+_GOES_ON = pattern(r"[x×·*÷/+@⋅∙]\s.*=\s*([\w\s'′-]+)")
 """The result of a product whose first factor stands beside it: `· V = Output`."""
 _MORE = (
     ("Scores", "Scaled"), ("Softmax", "Output"), ("Input", "Embedded"), ("Softmax.Sum", "Output"),
@@ -347,7 +351,7 @@ _MORE = (
 )  # fmt: skip
 """What a name means, and what its formula may say: `Scores = QKᵀ/√d_k`, `Attention = softmax(S) V`,
 `Input = Token + Position`, `E' = E + ΔE`."""
-_UNSIGNED = re.compile(r"(?<=\b[QX])\.(?=[KX])|(?<=\bA)\s?(?=[VX]\b)|(?<=\b[VX])\s?(?=A\b)")
+_UNSIGNED = pattern(r"(?<=\b[QX])\.(?=[KX])|(?<=\bA)\s?(?=[VX]\b)|(?<=\b[VX])\s?(?=A\b)")
 """Where a product has a dot or no sign: `Q.K`, `A V`."""
 _QUERY, _KEY = r"(?:q|x|input|embeddings?)", r"(?:k|x|input|embeddings?)"
 _PLAIN = r"(?:q|query|queries)\*?(?:k|keys?)(?:transposed?)?"
@@ -441,36 +445,36 @@ def _formulas() -> re.Pattern[str]:
     return re.compile("|".join(f"({pattern})" for pattern, _ in _FORMULAS))
 
 
-_WIDTH = re.compile(
+_WIDTH = pattern(
     r"((?:scal(?:e|ing)factor)?(?:√|sqrt|rootof)\(?dk?\)?|scal(?:e|ing)factor)[=:]?|d[=:]"
     r"|(?:(?:\w*\()?dk\)?(?:\(.*\))?|d(?:model|head)|(?:key|head)(?:size|width)"
     r"|(?:key|head|model)?dim(?:ension)?s?(?:\(d\)|d|of(?:the)?keys)?)[=:]?"
 )
-_ENCODED = re.compile(r"encoder\s+(?:outputs?|(?:hidden\s+)?states?|vectors?)", re.IGNORECASE)
-_MEMORY = re.compile(r"(?:memory|source)(?:\s*\(.*\))?:?", re.IGNORECASE)
-_FROM_THE_LEFT = re.compile(
+_ENCODED = pattern(r"encoder\s+(?:outputs?|(?:hidden\s+)?states?|vectors?)", re.IGNORECASE)
+_MEMORY = pattern(r"(?:memory|source)(?:\s*\(.*\))?:?", re.IGNORECASE)
+_FROM_THE_LEFT = pattern(
     rf"(?:k|x|input)\^t\*?(?:q|x|input)|(?:v|values)\*{_WEIGHTS}$|w[_^]?[qkv]\*?(?:x|input)(?!\w)",
     re.IGNORECASE,
 )
-_HEAD = re.compile(
+_HEAD = pattern(
     r"[\s,(_|]*(?:head|word|token)\s*[_#]?(\d+)\)?$|\^\((\d+)\)$|(?<!\b[bBwW])_(\d+)$|(?<!^[a-z])"
     r"\s?#?(?<!\b[bBwW])(?<![\d.√])(?<!\b(?:of|by)\s)(\d{1,2})$"
 )
-_SPOKEN_HEAD = re.compile(r"head", re.IGNORECASE)
-_DECORATED = re.compile(
+_SPOKEN_HEAD = pattern(r"head", re.IGNORECASE)
+_DECORATED = pattern(
     r"[\ufe0f\u20e3]"  # what makes an emoji of a digit
     r"|^(?:[\u2460-\u24ff\u2776-\u2793]\s*|[^\w\s(√÷+Σ∑/\[{]+\s+)(?=\S)|(?<=\S)\s+[^\w\s)\]}=:%Σ∑□]+$"
     r"|(?<=[a-z])\s*[/|(]?\s*[\u3040-\u9fff\uac00-\ud7af]+\)?$"
 )
 """A bullet, a number in a circle or an arrow beside a title, and its Chinese, Japanese or Korean."""
-_QUOTED = re.compile(r"(?:[\"“«<]|\[(?!\])|\*+)\s*([^\"“”«»<>*\[\]]+?)\s*[\"”»>\]*]+")
+_QUOTED = pattern(r"(?:[\"“«<]|\[(?!\])|\*+)\s*([^\"“”«»<>*\[\]]+?)\s*[\"”»>\]*]+")
 _LENGTH = r"(?:\d+|[nmdTL](?:_\w+)?|seq\w*|words|tokens|dim\w*)"
-_SIZE = re.compile(
+_SIZE = pattern(
     rf"[\s,|]*[\[(]\s*{_LENGTH}\s*[x×,]\s*{_LENGTH}\s*[\])]$|"
     r"[\s,|]*[\[(]?(?<!\w)\d+\s*[x×]\s*\d+[\])]?$|\s*∈.*$|^\d+\s*[x×]\s*\d+\s+",
     re.IGNORECASE,
 )
-_REMARK = re.compile(
+_REMARK = pattern(
     r"\s*[\[(](?:(?:rounded|(?:to )?\d+ (?:decimal|digit)|fill|to (?:be )?(?:fill|complet|comput)"
     r"|exercise|your turn|random|try|change|see\b)[^()]*|given|typed|learn(?:ed|able)|trained"
     r"|fixed|example|optional|solution)[\])]$",
@@ -481,39 +485,39 @@ _PART = (
     r"(?:step|part|task|stage|phase|exercise|section|block|table|figure|fig\.?|sheet"
     r"|schritt|étape|paso|passo|шаг)"
 )
-_COUNT = re.compile(
+_COUNT = pattern(
     rf"^(?:given:?|(?:{_PART}\s*)?[#(]?\d{{1,2}}(?:\.\d{{1,2}})*[a-h]?\s*[.):–—→-]*|{_PART}\s+(?:[a-h]|[ivx]{{1,4}}|one|two"
     r"|three|four|five|six)\s*[.):–—→-]+|(?:[ivx]{1,4}|[a-h])[.)])\s+(?=\S)",
     re.IGNORECASE,
 )
 """The number of a step before its name: `2. Scores`, `Step 2: Scores`, `(2) Scores`, `b) Scores`."""
 _SENTENCE = r"(?:sentence|context|text|example|phrase)\s*[#(]?(\d{1,2}|(?-i:[A-Z]))\b\)?"
-_OF_SENTENCE = re.compile(
+_OF_SENTENCE = pattern(
     rf"^{_SENTENCE}\s*[:.,–—|-]*\s+(?=\S)"
     rf"|(?<=\S)(?:\s*[,:;|(–—-]\s*|\s+(?:of|for|in)\s+(?:the\s+)?|\s+(?=sentence)){_SENTENCE}\)*$",
     re.IGNORECASE,
 )
 """What tells the sentence of a step: `Scores, sentence 2`, `Scores (context B)`, `Text 2: Scores`."""
-_HEAD_FIRST = re.compile(r"^(?:attention\s+)?head\s*(\d+)\s*[.:,–-]?\s+(?=\S)(.*)", re.IGNORECASE)
-_FACTOR = re.compile(r"(?<![A-Za-z])([QKVASXZ])_?(\d{1,2})(?!\d)(?=[QKVASXZ]_?\d|\b|[_^ᵀ])")
+_HEAD_FIRST = pattern(r"^(?:attention\s+)?head\s*(\d+)\s*[.:,–-]?\s+(?=\S)(.*)", re.IGNORECASE)
+_FACTOR = pattern(r"(?<![A-Za-z])([QKVASXZ])_?(\d{1,2})(?!\d)(?=[QKVASXZ]_?\d|\b|[_^ᵀ])")
 """A matrix of a head in a formula: `Q1K1^T`."""
-_JOINED = re.compile(r"concat\w*\s*\(|\[?(?:z|o|heads?|outputs?)[_ ]?1\s*[|,;⊕‖]", re.IGNORECASE)
-_ORDINAL = re.compile(r"(?:(?:first|1st)|(second|2nd))\s+(.*)|(.+)\s+\(([12])\)", re.IGNORECASE)
+_JOINED = pattern(r"concat\w*\s*\(|\[?(?:z|o|heads?|outputs?)[_ ]?1\s*[|,;⊕‖]", re.IGNORECASE)
+_ORDINAL = pattern(r"(?:(?:first|1st)|(second|2nd))\s+(.*)|(.+)\s+\(([12])\)", re.IGNORECASE)
 """One of the two norms or sums of a layer."""
-_RESULT = re.compile(
+_RESULT = pattern(
     r".*\s(?:to\s+(?:get|obtain|produce|form|compute|find|give)|gives|yields|=>|→)\s+(.*)",
     re.IGNORECASE,
 )
 """What a step is for: `Multiply by V to get the output`."""
-_MINUS = re.compile(r"\s[–—−-]\s")
-_TARGET = re.compile(r"(?:the )?(?:targets?|one-hot(?: target)?|labels?|y_?true)", re.IGNORECASE)
-_EXPLAINED = re.compile(r":\s|\n|\s[–—-]\s")
+_MINUS = pattern(r"\s[–—−-]\s")
+_TARGET = pattern(r"(?:the )?(?:targets?|one-hot(?: target)?|labels?|y_?true)", re.IGNORECASE)
+_EXPLAINED = pattern(r":\s|\n|\s[–—-]\s")
 """What parts a name from its explanation: `Output: the new vectors`."""
-_ASIDE = re.compile(
+_ASIDE = pattern(
     r"\([^()]*\)$|^(?:(?:raw|self|cross|(?:en|de)coder)[\s–-]+)+|(?<!weight)\s+(?:matrix|matrices)$",
     re.IGNORECASE,
 )
-_FURTHER = re.compile(
+_FURTHER = pattern(
     r"\s+before\s+(?:the\s+)?\w+$|\s+(?:by|over|per|of|along|for)\s+(?:each\s+|the\s+)?(?:row|column|word|key|vector)s?$"
     r"|^(?:(?:comput|calculat|apply)(?:e|ing)?\s+)?(?:the|our|row[\s-]?wise|matrix(?:\s+of)?)\s+|\s+(?:of|for|in|step)$"
     r"|\s+(?:of|for)\s+the\s+(?:new|current|last|next)\s+(?:word|token)$"
@@ -525,36 +529,36 @@ _LETTER = (
     r"|[cfhnorsxyz][\u0300-\u036f]?t)"
 )
 """A symbol behind a name: `Decoder state s_{t-1}`, `Queries q`; `Input a` is one of several."""
-_SYMBOL = re.compile(  # `Context A` heads a sentence
+_SYMBOL = pattern(  # `Context A` heads a sentence
     rf"(?<=\w\w)\s+(?:(?<!ontext\s)[A-Zαω]['′]?|[αω]_?ij|{_LETTER})$|(?<=\w\w)\s+(?:outputs?|vectors?)$"
 )
-_MULTIPLIED = re.compile(
+_MULTIPLIED = pattern(
     r"^(?:matmul|matrix\s+(?:product|multiplication)|dot\s+products?|multiply)[:\s]\s*(?=\S)", re.I
 )
-_AFTER = re.compile(
+_AFTER = pattern(
     r"((?:[\w&-]+\s+){0,3}?)after\s+(?:(?:the|causal|look-ahead)\s+)*(\S+(?:\s+\S+)?)", re.IGNORECASE
 )
-_OF_WORD = re.compile(r"(.+?)\s+(?:of|for)\s+(?:the\s+)?(?:(?:word|token)\s+)?[\"“‘'«]?[\w-]+[\"”’'»]?")
+_OF_WORD = pattern(r"(.+?)\s+(?:of|for)\s+(?:the\s+)?(?:(?:word|token)\s+)?[\"“‘'«]?[\w-]+[\"”’'»]?")
 """What a title says besides: `Scores (raw)`, `Softmax by row`, `Queries Q`, `Weights after softmax`."""
-_SCALED = re.compile(
+_SCALED = pattern(
     r"scaled\s+(.+)|\(?(.+?)\)?\s*[/÷]\s*(?:(?:sqrt|√)\s*[\w()]*|\d[\d.]*)", re.IGNORECASE
 )
 
 
-_TEMPERED = re.compile(
+_TEMPERED = pattern(
     r"(?<=\w)[\s,;(]+(?:with\s+|at\s+)?(?:(?i:temp(?:erature|\.)?)\s*[=:]?|[Tτ]\s*[=:])\s*\d+(?:\.\d+)?\)?"
     r"(?=(?:\s*\([^()]*\))?$)"
 )
 """What tells the temperature of a softmax: `Softmax (T = 2)`."""
 
 
-_PARTED = re.compile(
+_PARTED = pattern(
     r"(?:(?<=[a-z])|(?<=[A-Z]{2}))(?=[A-Z][a-z]{2})(?!M(?:ul|ax)\b|Norm\b|Head\b)"
     r"|(?<=[A-Za-z]{2})_(?=[A-Za-z]{2})"
 )
 
-_ARTICLE = re.compile(r"^(?:the|our)\s+(?=\w)", re.IGNORECASE)
-_HYPHENED = re.compile(r"\b(multi|self|cross|feed)\s+(?=head|attention|forward)", re.IGNORECASE)
+_ARTICLE = pattern(r"^(?:the|our)\s+(?=\w)", re.IGNORECASE)
+_HYPHENED = pattern(r"\b(multi|self|cross|feed)\s+(?=head|attention|forward)", re.IGNORECASE)
 
 
 def spaced(text: str) -> str:
@@ -777,13 +781,13 @@ def step_told(text: str) -> str:
 
 LEARNED = "Learned."
 """What stands before the name of weights after a step of learning."""
-_GRADIENT = re.compile(
+_GRADIENT = pattern(
     r"(?:[∂dδ]\s?(?i:L|loss)\s?/\s?[∂dδ]\s?|[∂∇]\s?_?(?:L\s*/)?|d\s?(?=[A-Z]|b_?\w\b)"
     r"|(?:the )?(?i:grad(?:ient)?s?)\b\s?(?:of|for|by|wrt|w\.r\.t\.|with respect to)?\s?(?:the )?)"
     r"[{(]?(?P<of>[^\s=(){}](?:[^=]*[^=\s(){}])?)[)}]?(?:\s+L)?|(?P<before>[^=]+?)\s(?i:grad(?:ient)?s?)"
 )
-_NOTE = re.compile(r"\s*\([^()]*\)$")
-_RENEWED = re.compile(
+_NOTE = pattern(r"\s*\([^()]*\)$")
+_RENEWED = pattern(
     r"(?i:(?:new|updated)\s+(?P<of>.+)|(?P<before>.+?)(?:\s*[_^({]\s*|\s+)"
     r"(?:new|updated|after (?:(?:one|1|a|the) )?(?:step|update)(?: of learning)?)[)}]?"
     r"|(?P<less>[^\s=]+)\s*[-−–]\s*(?:η|lr|α|(?:learning )?rate|0?\.\d+)\s*[·*×⋅]?\s*\S.*)"
@@ -805,7 +809,7 @@ def of_learning(text: str, called: Callable[[str], tuple[str, bool] | None]) -> 
     return ""
 
 
-_SPOKEN_OF = re.compile(
+_SPOKEN_OF = pattern(
     r"[\"“‘'«](?P<quoted>[^\"“”‘’«»]+)[\"”’'»]|\b(?:for|of|query|word|token)\b\W*"
     r"(?:(?:the|word|token|query)\b\W*)*(?P<plain>[\w'-]*\w)",
     re.IGNORECASE,

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from attn_xl.errors import InputError
 from attn_xl.spreadsheets.addresses import MAX_SHEET_NAME, Place
+from attn_xl.text import pattern
 
 from .labels import Table
 from .roles import Found
@@ -58,23 +59,23 @@ MAX_NAME_LENGTH = 300
 MOST_ENDS = 4
 """Completions of a truncated name that a message lists."""
 
-_RECURRENT = re.compile(r"(?:(?:.*)\.)?(weight|bias)_(ih|hh)_l(\d+)(_reverse)?", re.IGNORECASE)
+_RECURRENT = pattern(r"(?:(?:.*)\.)?(weight|bias)_(ih|hh)_l(\d+)(_reverse)?", re.IGNORECASE)
 _GATES = {1: "h", 3: "rzn", 4: "ifgo"}
 """The gates of `nn.RNN`, `nn.GRU` and `nn.LSTM` in PyTorch's order, by their number."""
 
-_PATHS = [(re.compile(rf"(?:(.*)\.)?{end}", re.IGNORECASE), roles) for end, roles in _MODULES]
-_PARAMETER = re.compile(r"\s*(.+)[._](weight|bias)\s*", re.IGNORECASE)
+_PATHS = [(pattern(rf"(?:(.*)\.)?{end}", re.IGNORECASE), roles) for end, roles in _MODULES]
+_PARAMETER = pattern(r"\s*(.+)[._](weight|bias)\s*", re.IGNORECASE)
 _CROSS = {"multihead_attn", "cross_attn", "encoder_attn"}
 _ATTENTION = {*_CROSS, "self_attn", "attn", "attention", "self"}
-_WORD = re.compile(r"(?<![a-z])(?:weight|bias)(?:e?s)?(?![a-z])", re.IGNORECASE)
-_TITLE = re.compile(r"(?:\w+\.)+\w*(?:weight|bias)|bias_[kv]", re.IGNORECASE)
-_SHAPE = re.compile(
+_WORD = pattern(r"(?<![a-z])(?:weight|bias)(?:e?s)?(?![a-z])", re.IGNORECASE)
+_TITLE = pattern(r"(?:\w+\.)+\w*(?:weight|bias)|bias_[kv]", re.IGNORECASE)
+_SHAPE = pattern(
     r"[\s:=,]*(?:torch\.Size)?[(\[][\s\d,x×*()\[\]]*$|[\s:=,]+\d+\s*[x×]\s*\d+$", re.IGNORECASE
 )
-_MODULE = re.compile(
+_MODULE = pattern(
     r"(?:\w+\.)*(?:encoder|decoder|layers?|self_attn|multihead_attn|attn|attention)(?:\.\w+)*\.?"
 )
-_CUT = re.compile(rf"(?=.{{{MAX_SHEET_NAME - 3},}})([A-Za-z_]\w*\.(?:\w+\.)*\w*?)(?:[~_-]?\d{{1,2}})?")
+_CUT = pattern(rf"(?=.{{{MAX_SHEET_NAME - 3},}})([A-Za-z_]\w*\.(?:\w+\.)*\w*?)(?:[~_-]?\d{{1,2}})?")
 
 
 class _Parameter(NamedTuple):
