@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import runpy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence, Set
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import ROOT, SAMPLES
@@ -88,6 +89,18 @@ KINDS = _kinds()
 """Every kind by its name: sample x layout x template x style of formulas, lessons, and the rest."""
 
 
+def covering(paths: Sequence[Path], parts: Callable[[Path], Set[Any]]) -> list[Path]:
+    """Few workbooks that have together all parts that these have: the one with the most new parts comes
+    next. What a program says of a part in one of them it says in another."""
+    found = {path: parts(path) for path in paths}
+    seen: set[Any] = set()
+    chosen: list[Path] = []
+    while new := max((found[path] - seen for path in paths), key=len):
+        chosen.append(next(path for path in paths if found[path] - seen == new))
+        seen |= new
+    return chosen
+
+
 class Corpus:
     """Workbooks of each kind, written when they are first asked for."""
 
@@ -104,3 +117,7 @@ class Corpus:
             made = KINDS[kind](folder)
             self._made[kind] = [path.rename(folder / f"{name}-{path.name}") for path in made]
         return self._made[kind]
+
+    def all(self) -> list[Path]:
+        """The workbooks of every kind."""
+        return [path for kind in KINDS for path in self[kind]]

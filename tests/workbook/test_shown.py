@@ -21,7 +21,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 from conftest import ROOT, alike, thorough
-from corpus import KINDS, Corpus
+from corpus import KINDS, Corpus, covering
 from engines import libreoffice
 from shown import Shown, cells, misshown, shown
 
@@ -161,8 +161,7 @@ Look = tuple[str, bool, int | None]
 
 @cache
 def looks(path: Path) -> frozenset[Look]:
-    """How the numbers of a workbook look. A program shows a look in one workbook as in another, so
-    it gets only the workbooks with a look that none before has."""
+    """How the numbers of a workbook look. A program shows a look in one workbook as in another."""
     numbers = ((cell.code, float(cell.value)) for cell in cells(path) if is_number(cell))
     return frozenset((c, n < 0, floor(log10(abs(n))) if n else None) for c, n in numbers)
 
@@ -193,12 +192,7 @@ def test_a_program_shows_the_same(name: str, corpus: Corpus, tmp_path: Path) -> 
     program = PROGRAMS[name]
     if not program.there():
         pytest.skip(f"{name} is not installed")
-    seen: set[Look] = set()
-    paths = []
-    for path in (path for kind in KINDS for path in corpus[kind]):
-        if not looks(path) <= seen:
-            paths.append(path)
-            seen |= looks(path)
+    paths = covering(corpus.all(), looks)
     for path, text in zip(paths, program.run(paths, tmp_path)):
         wrong = wrongly_shown(path, text, program.cannot)
         assert not wrong, "\n".join(wrong[:5])
