@@ -87,7 +87,7 @@ def main() -> None:
         sheet = Path(folder, "sheet.xlsx")
         make_table(sheet, options.words, 64, "Scores", "Scaled", "Softmax")
         make_table(small, options.words, 64)
-        make_table(large, 4_000, 100)
+        make_table(large, 2_000, 100)
         program = [sys.executable, "-m", "attn_xl"]
         convert = [*program, "convert", "-o", str(out), "--force", "--plain"]
         subprocess.run([*convert, str(small)], check=True, stdout=subprocess.DEVNULL)
@@ -121,7 +121,7 @@ def main() -> None:
                     2.0,
                 ),
                 (
-                    "read 4,000 words",
+                    "read 2,000 words",
                     [*python, READ.format(path=str(large))],
                     [*python, READ_BY_OPENPYXL.format(path=str(large))],
                     0.4,
