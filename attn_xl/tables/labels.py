@@ -104,6 +104,20 @@ def looked_up(own: Table, other: Table) -> bool:
     return rows_in(own, other) or rows_in(own.turn(), other.turn())
 
 
+def selects(own: NDArray[np.float64], others: NDArray[np.float64]) -> bool:
+    """Whether each vector is one of the others, in rows or in columns."""
+    return any(
+        {*map(tuple, vectors.tolist())} <= {*map(tuple, every.tolist())}
+        for vectors, every in ((own, others), (own.T, others.T))
+    )
+
+
+def is_one_hot(values: NDArray[np.float64]) -> bool:
+    """Whether each row, or each column, has a one among zeros."""
+    ones = bool(np.isin(values, (0, 1)).all())
+    return ones and any((values.sum(axis=axis) == 1).all() for axis in (0, 1))
+
+
 def words_seen(mask: NDArray[np.float64]) -> NDArray[np.bool_] | None:
     """Which words (m) each word (n) sees by a mask (n, m) of zeros and ones: those with a 1, or with
     a 0 if no word would see itself; None for any other mask, which is added to scores."""

@@ -32,7 +32,7 @@ from .find import (
     tables_of_sheet,
 )
 from .headings import Heading, headings_of, is_heading, path_at, texts_of
-from .labels import Table, described
+from .labels import Table, described, is_one_hot
 from .names import names_memory, names_step, step_named, weight_label
 from .pytorch import parameter_of, parts_of, says_weights, weights_of_parameters
 from .regions import Grid, is_blank
@@ -373,7 +373,8 @@ def _leave_results(survey: Survey) -> None:
 
 
 def _leave_repeated(survey: Survey) -> None:
-    """Leave out the sentences that formulas repeat, and tables in which they look up words."""
+    """Leave out the sentences that formulas repeat, and tables in which they look up words, or whose
+    rows one-hot vectors select."""
     sentences = [*_used(survey, "sentence")]
     others = [one for one in _used(survey, "") if one[2].why == NOT_READ]
     for (sheet, n, f), (there, m, other) in product(sentences, [*sentences, *others]):
@@ -383,6 +384,19 @@ def _leave_repeated(survey: Survey) -> None:
             sheet.found[n] = replace(f, use="", why=f"{RESULT}; it repeats {other.where}")
         elif f.looked_up_in(other):
             there.found[m] = replace(other, use="", why=f"{f.where} looks up words there")
+    given = [(there, m, other) for there in survey.sheets for m, other in enumerate(there.found)
+             if other.table is not None and _is_given(other)]  # fmt: skip
+    vectors = [one for one in given if one[2].table and is_one_hot(one[2].table.values)]
+    for (_, _, f), hot, every in product(sentences, vectors, given):
+        if f.computed and _selected(*(one.table for one in (f, hot[2], every[2]) if one.table)):
+            for there, m, other in (hot, every):
+                there.found[m] = replace(other, use="", why=f"{f.where} is a product of it")
+
+
+def _selected(x: Table, hot: Table, every: Table) -> bool:
+    """Whether a table has the vectors (v, d) that one-hot vectors (n, v) select from another table."""
+    ways = product((hot.values, hot.values.T), (every.values, every.values.T))
+    return any(a.shape[1] == b.shape[0] and np.array_equal(a @ b, x.values) for a, b in ways)
 
 
 def _words_apart(survey: Survey) -> list[Found]:

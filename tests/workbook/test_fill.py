@@ -5061,6 +5061,43 @@ def test_the_words_of_a_blank_input_are_looked_up(across: bool, behind: bool, tm
     np.testing.assert_allclose(graph["Output"].values, naive_attention(Y, Y, Y)[1], rtol=1e-12)
 
 
+@pytest.mark.parametrize("across", [False, True])
+@pytest.mark.parametrize(
+    ("labels", "behind", "title", "of_table"),
+    [
+        (True, False, "Embeddings = One-hot x W_E", "Embedding matrix W_E"),
+        (True, True, "X", "Embedding table"),
+        (False, False, "X", "W_E"),
+        (False, False, "Input", "Embedding matrix"),
+    ],
+)
+def test_one_hot_vectors_select_the_words_of_a_blank_input(
+    across: bool, labels: bool, behind: bool, title: str, of_table: str, tmp_path: Path
+) -> None:
+    made, words = openpyxl.Workbook(), [PETS[n] for n in (4, 0, 2)]
+    sheet = AuthorSheet(made.active, across=across)
+    given = AuthorSheet(
+        made.create_sheet("Words") if behind else made.active, across=across, labels=labels
+    )
+    given.block(24, 2, "One-hot vectors", words, PETS, np.eye(5)[[4, 0, 2]])
+    given.block(24, 12, of_table, PETS, DIMS, X)
+    for n, step in enumerate((title, "Scores", "Softmax", "Output")):
+        sheet.block(2, 2 + 8 * n, step, words, words if 0 < n < 3 else DIMS)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (book.summary, book.notes) == ("36 cells filled in 4 of 4 frames", [])
+    x, shown = X[[4, 0, 2]], shown_in(book, out)
+    np.testing.assert_array_equal(shown["Input"], x)
+    np.testing.assert_allclose(shown["Output"], naive_attention(x, x, x)[1], rtol=1e-12)
+    if not (across or behind):
+        assert read_drawn(out).sheets[0].formulas[4, 3].text == "SUM(MMULT($C26:$G26,M$26:M$30))"
+    assert fill_file(out, {}).filling.count == 0
+    with pytest.raises(InputError, match="made of one-hot vectors, which other words do not have"):
+        attn_xl.fill(tmp_path / "own.xlsx", tmp_path / "new.xlsx", dict(zip(DESK, Y)))
+    if labels:
+        (graph,) = attn_xl.attend(attn_xl.read_tables(out)).values()
+        np.testing.assert_allclose(graph["Output"].values, shown["Output"], rtol=1e-12)
+
+
 @pytest.mark.parametrize("name", ["Layer", "Pass", "Part"])
 def test_layers_of_attention_without_weights(name: str, tmp_path: Path) -> None:
     """Steps that stand twice for no reason that is known are said."""

@@ -187,7 +187,8 @@ def assigned(
     made.left = [line for line in made.left if made.lacking.get(line) not in placed]
     made.left += _again(made, pages)
     made.left += [*_asked(made, pages, called), *_beyond(made, pages, called)]
-    made.unread = [*unread(made, pages, found.looked_in)]
+    looked_in = [frame.place for frame in found.looked_in]
+    made.unread = [*unread(made, pages, [*looked_in, *_read_by_given(drawn, made)])]
     plain = [plain_exponentials(group) for group in made.groups]
     if any(plain):
         made.graphs = _computed(
@@ -251,10 +252,18 @@ def _told(made: Assigned, pages: Mapping[str, Page], called: Mapping[str, str]) 
             yield replace(text, step=step)
 
 
-def unread(made: Assigned, pages: Mapping[str, Page], looked_in: Sequence[Frame]) -> Iterator[str]:
-    """The cells of typed numbers that are neither the input nor weights nor steps."""
+def _read_by_given(drawn: DrawnBook, made: Assigned) -> Iterator[Place]:
+    """What formulas of the input and of weights read."""
+    reads = drawn.references.cells if drawn.references else {}
+    for place in (frame.place for group in made.groups for frame in group.given):
+        own = reads.get(place.sheet, {})
+        yield from (area for cell in place.cells() for area in own.get(cell, ()))
+
+
+def unread(made: Assigned, pages: Mapping[str, Page], others: Iterable[Place]) -> Iterator[str]:
+    """The cells of typed numbers that are neither the input nor weights nor steps nor in others."""
     read = [frame.place for group in made.groups for frame in (*group.given, *group.frames)]
-    read += [frame.place for frame in looked_in]
+    read += dict.fromkeys(others)
     for name, page in pages.items():
         for place in (Place(name, *block) for block in page.blocks):
             typed = page.sheet.formulas.keys().isdisjoint(place.cells())

@@ -157,6 +157,11 @@ def grown(
                     f"{drawn.path}: {group.input.where} {has} {seen[0].where}, which other words "
                     "cannot replace. Type them into the sheet, then fill it."
                 )
+        if _by_one_hot(drawn, group.input.place):
+            raise InputError(
+                f"{drawn.path}: {group.input.where} is made of one-hot vectors, which other words do "
+                "not have. Type these vectors into the sheet, then fill it."
+            )
         compared = {one.step for one in group.frames if is_of_learning(one.step)} | OF_LOSSES
         of_shared = {one.step for one in group.frames if one.step.startswith(COMPARE)} | {*OF_TWO_WORDS}
         for frame in (one for one in group.frames if one.step in of_shared | compared):
@@ -388,6 +393,20 @@ def _is_among(frame: Frame, others: Sequence[Frame]) -> bool:
     return bool(places) and (
         min(rows) <= own.row <= max(rows) and min(columns) <= own.column <= max(columns)
     )
+
+
+def _by_one_hot(drawn: DrawnBook, place: Place) -> bool:
+    """Whether each cell of a place has a formula that reads a one-hot vector."""
+    cells = drawn.references.cells.get(place.sheet, {}) if drawn.references else {}
+    values = {sheet.name: sheet.values for sheet in drawn.sheets}
+
+    def is_one_hot(area: Place) -> bool:
+        if min(area.rows, area.columns) > 1:
+            return False
+        line = [values.get(area.sheet, {}).get(cell) for cell in area.cells()]
+        return len(line) > 1 and line.count(1) == 1 and line.count(0) == len(line) - 1
+
+    return all(any(map(is_one_hot, cells.get(cell, ()))) for cell in place.cells())
 
 
 def _hold_places(drawn: DrawnBook, called: Mapping[str, str], tables: Tables) -> dict[str, str]:

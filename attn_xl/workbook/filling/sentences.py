@@ -36,7 +36,7 @@ from attn_xl.tables.frames import (
     untitled_tables,
 )
 from attn_xl.tables.headings import headings_on
-from attn_xl.tables.labels import Table, looked_up
+from attn_xl.tables.labels import Table, is_one_hot, looked_up, selects
 from attn_xl.tables.names import ACROSS, LEARNED, of_encoder, undecorated
 from attn_xl.tables.roles import BY_DEFAULT, MEMORIES, WordsIn
 from attn_xl.tables.survey import one_hot
@@ -350,7 +350,7 @@ def _repeated(
 ) -> tuple[dict[Frame, tuple[Place, str, bool]], list[Frame]]:
     """The inputs that are no sentences: those that repeat another one by formulas or transposed, or add
     positions to it, each with its place, their step, and whether they are transposed; and those in
-    which the words of another are looked up."""
+    which the words of another are looked up, or that select its words."""
     cells = drawn.references.cells if drawn.references else {}
     computed = {
         frame.place
@@ -373,11 +373,19 @@ def _repeated(
             if {table.shape, like.shape} == {one.shape}
         ):
             found.setdefault(own, (other.place, steps.EMBEDDED.symbol, False))
-        elif looked_up(table, like):
+        elif looked_up(table, like) or (
+            _reads(cells.get(own.place.sheet, {}), own.place, other.place)
+            and (is_one_hot(like.values) or selects(table.values, like.values))
+        ):
             tables.append(other)
         if equal or turned:
             found.setdefault(own, (other.place, steps.INPUT.symbol, not equal))
     return found, tables
+
+
+def _reads(cells: Mapping[tuple[int, int], Sequence[Place]], place: Place, other: Place) -> bool:
+    """Whether formulas in a place read another one."""
+    return any(area.overlaps(other) for cell in place.cells() for area in cells.get(cell, ()))
 
 
 def _wrong_copies(drawn: DrawnBook, inputs: Sequence[tuple[Frame, Table]]) -> list[Frame]:
