@@ -1061,17 +1061,18 @@ def test_a_sum_of_exponentials_is_the_step(tmp_path: Path) -> None:
     assert places["Softmax.Sum"] == "G18:G20"
 
 
-def test_a_frame_of_the_wrong_size_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("mark", ["?", "TODO"])
+def test_a_frame_of_the_wrong_size_is_named(mark: str, tmp_path: Path) -> None:
     made = openpyxl.Workbook()
     sheet = AuthorSheet(made.active)
     sheet.block(2, 2, "Input", PETS, ("a", "b", "c"), X)
     sheet.block(12, 2, "Scores", PETS[:4], PETS[:4])
     sheet.block(20, 2, "Output", PETS, ("a", "b", "c"))
-    sheet.block(30, 2, "Softmax", PETS, PETS, lambda i, j: "?")
+    sheet.block(30, 2, "Softmax", PETS, PETS, lambda i, j: mark)
     made.active["B40"] = "Scores"
     made.active["B41"] = "and more"
     result = fill_file(saved(made, tmp_path / "own.xlsx"), {})
-    why = "but no frame of 5 x 5 cells is near; cells that hold '?' are not blank: clear them."
+    why = f"but no frame of 5 x 5 cells is near; cells that hold {mark!r} are not blank: clear them."
     assert result.attention[:2] == [
         f"Sheet!B12: 'Scores' names Scores, {why}",
         f"Sheet!B30: 'Softmax' names Softmax, {why}",

@@ -4,7 +4,7 @@ model goes into it."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -865,9 +865,10 @@ def _assign(
                 shape = graph[means[0]].shape
                 rows, columns = shape[::-1] if group.words_in == "columns" else shape
                 why = f"but no frame of {rows} x {columns} cells is near"
-                marks = [text for text, cells in page.where.items() if len(cells) >= rows * columns > 1]
-                if marks := [text for text in marks if not re.search(r"\w", text)]:
-                    why += f"; cells that hold {marks[0]!r} are not blank: clear them"
+                marks = (at[0] for at in page.where.values() if _fill_one(at, rows, columns))
+                if mark := next(marks, None):
+                    text = clean(page.sheet.values[mark])
+                    why += f"; cells that hold {text!r} are not blank: clear them"
             hides = next(filter(_MINUS_INFINITY.fullmatch, page.where), "")
             if title.step == steps.MASK.symbol and hides:
                 why = f"but no formula can add the text {hides!r}: type -1E9 in its place"
@@ -876,6 +877,12 @@ def _assign(
             line = f"{title.where}: {title.spelled} names {title.step}, {why}."
             made.lacking[line] = title.step
             made.left.append(line)
+
+
+def _fill_one(cells: Collection[tuple[int, int]], rows: int, columns: int) -> bool:
+    """Whether some cells fill a rectangle of several cells."""
+    there = {*cells} if len(cells) >= rows * columns > 1 else set()
+    return any({*every(range(r, r + rows), range(c, c + columns))} <= there for r, c in there)
 
 
 _WORDS_MADE = steps.NEXT.symbol, steps.CLASS.symbol
