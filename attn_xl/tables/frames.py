@@ -294,6 +294,15 @@ class Page:
 
     def _parted(self, block: Box) -> list[Box]:
         row, column, rows, columns = block
+        for line, rest in (
+            ((row + rows - 1, column, 1, columns), (row, column, rows - 1, columns)),
+            ((row, column + columns - 1, rows, 1), (row, column, rows, columns - 1)),
+        ):  # sums of some columns, or rows, of a list
+            cells = {*Place(self.sheet.name, *line).cells()} & self.numbers
+            there = Place(self.sheet.name, *rest)
+            partial = min(rest[2:]) > 0 and len(cells) < line[2] * line[3]
+            if partial and all(self._sums_up(cell, there) for cell in cells):
+                return [*self._parted(rest), *((*cell, 1, 1) for cell in sorted(cells))]
         formulas, down = self.sheet.formulas.keys(), range(row, row + rows)
         first = next((c for c in range(column, column + columns)
                       if not formulas.isdisjoint((r, c) for r in down)), column)  # fmt: skip
@@ -309,6 +318,15 @@ class Page:
         if named and formulas >= {*product(below, across)}:
             return [(row, column, top - row, columns), (top, column, len(below), columns)]
         return [block]
+
+    def _sums_up(self, cell: tuple[int, int], place: Place) -> bool:
+        """Whether a cell has the sum of the numbers above it, or left of it, in a place."""
+        if not self.sheet.formulas.get(cell, "") or not (read := self.read_by(cell)):
+            return False
+        down = (place.row, place.last_row, cell[1], cell[1])
+        across = (cell[0], cell[0], place.column, place.last_column)
+        area = (read[0].row, read[0].last_row, read[0].column, read[0].last_column)
+        return self.sheet.formulas[cell].text.startswith("SUM(") and area in (down, across)
 
     def read_by(self, cell: tuple[int, int]) -> list[Place]:
         """What the formula in a cell reads on its sheet."""

@@ -5062,6 +5062,32 @@ def test_the_words_of_a_blank_input_are_looked_up(across: bool, behind: bool, tm
     np.testing.assert_allclose(graph["Output"].values, naive_attention(Y, Y, Y)[1], rtol=1e-12)
 
 
+@pytest.mark.parametrize("scores", [False, True])
+def test_a_sum_at_the_end_of_a_list_is_that_of_its_exponentials(scores: bool, tmp_path: Path) -> None:
+    """As in a softmax by hand; the columns of the input have none."""
+    made, words = openpyxl.Workbook(), PETS[:3]
+    rows = [["word", "score", "exp", "softmax"], *([word, n + 1.0] for n, word in enumerate(words))]
+    if not scores:
+        rows = [
+            ['Attention of "and"'],
+            ["word", "d1", "d2", "score", "scaled", "exp", "softmax"],
+            *([word, *x] for word, x in zip(words, X[:3, :2].tolist())),
+        ]
+    for row in [*rows, ["sum"]]:
+        made.active.append(row)
+    book, out = filled(saved(made, tmp_path / "own.xlsx"))
+    assert (book.filling.count, book.attention) == (7 if scores else 13, [])
+    formulas = read_drawn(out).sheets[0].formulas
+    assert (formulas[5, 3].text, formulas[2, 4].text) == ("SUM($C$2:$C$4)", "$C2/$C$5") if scores else (
+        formulas[6, 6].text, formulas[3, 7].text) == ("SUM($F$3:$F$5)", "$F3/$F$6")  # fmt: skip
+    again = fill_file(out, {})
+    assert (again.filling.count, again.attention, len(again.filling.frames)) == (
+        0,
+        [],
+        3 if scores else 5,
+    )
+
+
 @pytest.mark.parametrize("across", [False, True])
 @pytest.mark.parametrize(
     ("labels", "behind", "title", "of_table"),

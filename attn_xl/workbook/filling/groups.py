@@ -94,6 +94,7 @@ from .titles import (
     Compute,
     among_labels,
     as_meant,
+    below_exponentials,
     counted_in,
     functions_named,
     holds,
@@ -147,6 +148,7 @@ def assigned(
     single = {(one.sheet, one.row, one.column): one for one in titles_of_two_words(pages, made.groups)}
     titles = [one for one in titles if (one.sheet, one.row, one.column) not in single]
     titles += single.values()
+    titles = below_exponentials(titles, pages)
     for tag in tags:
         if tag.step in (WORDS, DIMENSIONS) or tag.step.startswith(FORMULA):
             made.labels.append((tag, nearest_sentence(made, tag)))
@@ -823,7 +825,8 @@ def _assign(
             if offer.title.step.partition("_")[0] in ACROSS:
                 made.score = max(made.score, -offer.rank[0])
             signs = f" and its {', '.join(one.signs)}" if one.signs else " and its size"
-            by = offer.title.text if offer.title.place else f"the title {offer.title.spelled}{signs}"
+            said = offer.title.place and not offer.title.written
+            by = offer.title.text if said else f"the title {offer.title.spelled}{signs}"
             group.frames.append(Frame(step, one.place, one.turned, by))
     for group, graph in zip(made.groups, made.graphs):
         made.left += _settle_sums(group, graph, pages)
@@ -1064,12 +1067,24 @@ def _places(
                     continue
                 if node.role == "weight" and "numbers" in one.signs:
                     continue  # not its own: the model was computed without them
+                if base.endswith(".Sum") and _goes_on(made.groups[n], one.place):
+                    continue  # a sum of the column's numbers
                 bare = draws and not one.signs and min(one.place.rows, one.place.columns) > 1
                 natural = not bare and _is_natural(one, title, made.groups[n])
                 natural = natural or (bool(single) and box(one.place) == cell)
                 if one.score >= ENOUGH or (natural and not rank and one.score >= 0):
                     rated = one.score + (4 if one.agrees else 0) - 3 * rank + _is_beside(one, title)
                     yield Offer((-rated, one.away, number), title, n, one, step)
+
+
+def _goes_on(group: Group, place: Place) -> bool:
+    """Whether a place continues the columns of given numbers, or their rows."""
+    row, column, rows, columns = box(place)
+    return any(
+        (row, column, columns) == (one.last_row + 1, one.column, one.columns)
+        or (row, column, rows) == (one.row, one.last_column + 1, one.rows)
+        for one in (frame.place for frame in group.given if frame.place.sheet == place.sheet)
+    )
 
 
 def _is_mean(title: Title) -> bool:

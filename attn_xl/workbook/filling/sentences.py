@@ -374,8 +374,9 @@ def _repeated(
         ):
             found.setdefault(own, (other.place, steps.EMBEDDED.symbol, False))
         elif looked_up(table, like) or (
-            _reads(cells.get(own.place.sheet, {}), own.place, other.place)
+            not (equal or turned)
             and (is_one_hot(like.values) or selects(table.values, like.values))
+            and _reads(cells.get(own.place.sheet, {}), own.place, other.place)
         ):
             tables.append(other)
         if equal or turned:

@@ -556,6 +556,32 @@ def listed_titles(titles: Sequence[Title]) -> set[Title]:
     return {there[cell] for run in cells if {*run} <= there.keys() for cell in run}
 
 
+def below_exponentials(titles: Sequence[Title], pages: Mapping[str, Page]) -> list[Title]:
+    """The titles; a `Sum` at the end of a list's words is that at the end of its exponentials."""
+    total, powers = (f"{steps.SOFTMAX.symbol}.{one.symbol}" for one in (steps.SUM, steps.EXPONENTIALS))
+    listed = [one for one in titles if one.step == powers]
+
+    def moved(title: Title) -> Title:
+        page = pages[title.sheet]
+        for one in (one for one in listed if one.sheet == title.sheet):
+            down, across = title.row - one.row, title.column - one.column
+            row, column = max(title.row, one.row), max(title.column, one.column)
+            if down > 1 and across < 0:  # the words, and the names of steps, without a gap
+                words = page.labels(one.row + 1, title.column, down - 1, 1)
+                names = page.labels(one.row, title.column + 1, 1, -across)
+            elif across > 1 and down < 0:
+                words = page.labels(title.row, one.column + 1, 1, across - 1)
+                names = page.labels(title.row + 1, one.column, -down, 1)
+            else:
+                continue
+            if words and names and not page.texts(row, column, 1, 1):
+                place = Place(title.sheet, row, column, 1, 1)
+                return replace(title, place=place, written=title.written or title.text)
+        return title
+
+    return [moved(one) if one.step == total and one.place is None else one for one in titles]
+
+
 def _heads_sums(made: Assigned, page: Page, title: Title, titles: Sequence[Title]) -> bool:
     """Whether below or beside a title stand formulas of the author's that sum up another matrix than
     its step does: a `Sum` of the weights is a check, not the sum of the exponentials."""
