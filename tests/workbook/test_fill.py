@@ -5103,6 +5103,8 @@ def test_one_hot_vectors_select_the_words_of_a_blank_input(
 ) -> None:
     made, words = openpyxl.Workbook(), [PETS[n] for n in (4, 0, 2)]
     sheet = AuthorSheet(made.active, across=across)
+    if labels:  # the next words, of which an input is none
+        sheet.block(44, 2, "One-hot target", words, PETS, np.eye(5)[[0, 2, 1]])
     given = AuthorSheet(
         made.create_sheet("Words") if behind else made.active, across=across, labels=labels
     )
@@ -5111,7 +5113,8 @@ def test_one_hot_vectors_select_the_words_of_a_blank_input(
     for n, step in enumerate((title, "Scores", "Softmax", "Output")):
         sheet.block(2, 2 + 8 * n, step, words, words if 0 < n < 3 else DIMS)
     book, out = filled(saved(made, tmp_path / "own.xlsx"))
-    assert (book.summary, book.notes) == ("36 cells filled in 4 of 4 frames", [])
+    unread = ["these numbers are not read" in note for note in book.notes]
+    assert (book.summary, unread) == ("36 cells filled in 4 of 4 frames", [True] * labels)
     x, shown = X[[4, 0, 2]], shown_in(book, out)
     np.testing.assert_array_equal(shown["Input"], x)
     np.testing.assert_allclose(shown["Output"], naive_attention(x, x, x)[1], rtol=1e-12)

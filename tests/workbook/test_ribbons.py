@@ -37,7 +37,7 @@ def test_a_ribbon_is_as_thick_as_its_weight(tmp_path: Path) -> None:
     with zipfile.ZipFile(path) as archive:
         charts = [archive.read(one).decode() for one in archive.namelist() if "/chart" in one]
     (drawn,) = [one for one in charts if "areaChart" in one and ">pets.Softmax!" in one]
-    assert drawn.count("<a:noFill />") >= 5  # the room below the ribbons and between them
+    assert drawn.count("<a:noFill/>") >= 5  # the room below the ribbons and between them
     cells = {f"pets.Softmax!$M${row}:$N${row}" for row in range(TOP + 1, TOP + 6)}
     assert all(f"<f>{cell}</f>" in drawn for cell in cells)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ _WILDCARDS = frozenset("*?~")
 _ONE_HOT = re.compile(r"\bone[\s-]*hot\b", re.IGNORECASE)
 _OF_ALL_WORDS = re.compile(r"embedd|vocabulary|look-?\s?up|\bw_?\{?e\b|^\W*e\W*$", re.IGNORECASE)
 """Names of the table whose rows one-hot vectors select."""
+_OF_TARGET = re.compile(r"\b(?:target|label|truth|answer|next)", re.IGNORECASE)
 
 
 class _Words(NamedTuple):
@@ -133,9 +135,6 @@ def _lookups(own: _Words, table: _Words) -> Iterator[tuple[tuple[int, int], Fill
 def _selected(pages: Sequence[Page], own: _Words) -> list[tuple[tuple[int, int], Filled]]:
     """Each cell of a frame with `SUM(MMULT($B3:$D3,H$3:H$5))`, its word's one-hot vector by a column of
     the table of all words; [] without such vectors or without their table."""
-    values = (value for page in pages for value in page.sheet.values.values())
-    if not any(isinstance(value, str) and _ONE_HOT.search(value) for value in values):
-        return []
     full = [
         _Words(page, Place(page.sheet.name, *block), own.turned, (), 0)
         for page in pages
@@ -144,7 +143,7 @@ def _selected(pages: Sequence[Page], own: _Words) -> list[tuple[tuple[int, int],
     ]
     hot = next((one for one in full if _is_one_hot(one, own)), None)
     fits = [one for one in full if hot and one is not hot and one.shape == (hot.width, own.width)]
-    fits = [one for one in fits if _OF_ALL_WORDS.search(_above(one))] or fits
+    fits = [one for one in fits if _OF_ALL_WORDS.search(_title(one))] or fits
     if hot is None or len(fits) != 1:
         return []
     x, e = hot.numbers, fits[0].numbers
@@ -161,7 +160,10 @@ def _selected(pages: Sequence[Page], own: _Words) -> list[tuple[tuple[int, int],
 
 
 def _is_one_hot(one: _Words, own: _Words) -> bool:
-    """Whether a place has the one-hot vectors of a frame's words, which may be labelled with these."""
+    """Whether a place is titled as one-hot vectors and has a frame's, whose words may be its labels."""
+    title = _title(one)
+    if not _ONE_HOT.search(title) or _OF_TARGET.search(title):
+        return False
     x = one.numbers
     labels = labels_of(one.page, one.place)[own.turned][0]
     named = len(labels) < 2 or not own.words or [*map(str.casefold, labels)] == own.words
@@ -169,12 +171,12 @@ def _is_one_hot(one: _Words, own: _Words) -> bool:
     return len(x) == own.shape[0] and named and ones
 
 
-def _above(one: _Words) -> str:
-    """The texts in the three rows above a place."""
+def _title(one: _Words) -> str:
+    """The texts above a place and left of its first row, and the name of its sheet."""
     values, place = one.page.sheet.values, one.place
-    near = ((row, column) for row in range(place.row - 3, place.row)
-            for column in range(place.column - 2, place.last_column + 1))  # fmt: skip
-    return "\n".join(text for cell in near if isinstance(text := values.get(cell), str))
+    near = product(range(place.row - 3, place.row + 1), range(place.column - 3, place.last_column + 1))
+    texts = (text for cell in near if isinstance(text := values.get(cell), str))
+    return "\n".join([place.sheet, *texts])
 
 
 def _sheet(one: _Words, own: _Words) -> str:
